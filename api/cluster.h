@@ -17,7 +17,7 @@
  * line) must wait until the state behind them is durable.
  */
 #include "api/types/object.h"
-#include "base/loop.h"
+#include "base/loop/loop.h"
 
 struct cluster;
 struct cluster_call;
@@ -40,6 +40,18 @@ struct cluster_removal {
     int64_t revision; /* precondition; 0 = any */
     int64_t grace_s;  /* grace period of the deletion; -1 = the object's own */
     enum cluster_propagation propagation;
+};
+
+/* A request to read all objects of a kind with a label from the server once more. The struct is a
+ * member of a struct of the caller, which finds its own by container_of. */
+struct cluster_refresh {
+    const struct kind *kind;
+    const char *ns;            /* namespace of the objects */
+    const char *label, *value; /* label that the objects have, and its value */
+    /** The objects are in the cache as they are stored now. Runs on the loop, never inside
+     * cluster_refresh_start. */
+    void (*done)(struct cluster_refresh *refresh);
+    void *backend; /* private to the implementation of the cluster */
 };
 
 enum cluster_change { CHANGE_ADDED, CHANGE_MODIFIED, CHANGE_DELETED };
@@ -73,6 +85,9 @@ struct cluster_ops {
     void (*unwatch)(struct cluster *c, struct cluster_watcher *watcher);
     void (*when_durable)(struct cluster *c, struct task *task);
     void (*forget)(struct cluster *c, struct task *task);
+    /* Both NULL: the cache shows what is stored, and one kind is never behind another. */
+    void (*refresh)(struct cluster *c, struct cluster_refresh *refresh);
+    void (*refresh_cancel)(struct cluster *c, struct cluster_refresh *refresh);
     void (*hurry)(struct cluster *c); /* asks for an early commit; may be NULL */
 };
 
@@ -80,6 +95,10 @@ struct cluster {
     const struct cluster_ops *ops;
     struct loop *loop;
     struct event_recorder *events; /* private to api/events.c */
+    const char *event_component;   /* component that all Events name; NULL: the component
+                                    * that cluster_event is given */
+    bool
+        events_unseen; /* Events are not in the cache: their counts are kept in memory and patched */
 };
 
 /* The objects that the following functions return are borrowed until the caller returns to the
@@ -136,7 +155,8 @@ static inline void cluster_remove(struct cluster *c, struct cluster_call *call,
 }
 
 /** Starts a watch. It delivers every existing object as ADDED, asynchronously, and then every
- * change. */
+ * change. An object that is deleted before that is delivered as ADDED and then as DELETED, so a
+ * watcher that has read existing objects with cluster_each misses no deletion. */
 static inline void cluster_watch(struct cluster *c, struct cluster_watcher *watcher)
 {
     c->ops->watch(c, watcher);
@@ -154,6 +174,23 @@ static inline void cluster_when_durable(struct cluster *c, struct task *task)
 static inline void cluster_forget(struct cluster *c, struct task *task)
 {
     c->ops->forget(c, task);
+}
+/** Returns whether objects of one kind may be seen later than those of another that were stored after
+ * them. */
+static inline bool cluster_may_lag(const struct cluster *c)
+{
+    return c->ops->refresh;
+}
+/** Reads a collection anew, of a cluster that may lag. `refresh` stays alive until `done` or
+ * cluster_refresh_cancel; its strings are borrowed as long. */
+static inline void cluster_refresh_start(struct cluster *c, struct cluster_refresh *refresh)
+{
+    c->ops->refresh(c, refresh);
+}
+/** Cancels a refresh that has been started and has not ended. */
+static inline void cluster_refresh_cancel(struct cluster *c, struct cluster_refresh *refresh)
+{
+    c->ops->refresh_cancel(c, refresh);
 }
 /** Requests an immediate commit of the pending writes. For callers that are idle until the writes
  * are durable, such as a free slot that waits for a start intent. */

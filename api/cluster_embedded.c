@@ -4,8 +4,9 @@
  * A write runs inside the call, so the cache has it at once. Its `done` is queued and runs from a
  * task, in the order of the writes. The store's listener delivers changes, also in the order of the
  * writes. A new watcher first gets the objects that exist when its task runs; changes up to that
- * revision are then skipped for it. An object that settles (api/registry/settle) is held back, and
- * delivered as it is when it has settled.
+ * revision are then skipped for it. Deletions since the watch began are not skipped, because the
+ * owner of the watch may have read the object from the cache before. An object that settles
+ * (api/registry/settle) is held back, and delivered as it is when it has settled.
  */
 #include "api/cluster_embedded.h"
 
@@ -23,7 +24,9 @@ struct answer {
 struct watching {
     struct watching *next;
     struct cluster_watcher *watcher; /* watcher to be told; NULL: it was removed during delivery */
-    int64_t since;                   /* has got everything up to this revision; -1 = nothing yet */
+    bool introduced;                 /* it has got the existing objects */
+    int64_t since; /* revision up to which it needs no change: that of its introduction, before it
+                    * that at which the watch began */
 };
 
 struct embedded {
@@ -213,13 +216,31 @@ static void free_given_up(struct embedded *e)
     }
 }
 
+static void tell_one(const struct watching *at, enum cluster_change change,
+                     const struct object *old, const struct object *object)
+{
+    if (at->watcher && object->revision > at->since)
+        at->watcher->changed(at->watcher, change, old, object);
+}
+
+/* Tells a watcher that has not got the existing objects yet of one that is gone. */
+static void tell_end(const struct watching *at, const struct object *old,
+                     const struct object *object)
+{
+    tell_one(at, CHANGE_ADDED, NULL, object);
+    tell_one(at, CHANGE_DELETED, old, object);
+}
+
 static void tell(struct embedded *e, enum cluster_change change, const struct object *old,
                  const struct object *object)
 {
     e->telling++;
-    for (struct watching *at = e->watchers[object->kind->id]; at; at = at->next)
-        if (at->watcher && at->since >= 0 && object->revision > at->since)
-            at->watcher->changed(at->watcher, change, old, object);
+    for (struct watching *at = e->watchers[object->kind->id]; at; at = at->next) {
+        if (at->introduced)
+            tell_one(at, change, old, object);
+        else if (change == CHANGE_DELETED)
+            tell_end(at, old, object);
+    }
     e->telling--;
 }
 
@@ -256,6 +277,15 @@ static void introduce_one(void *arg, const struct object *object)
         watching->watcher->changed(watching->watcher, CHANGE_ADDED, NULL, object);
 }
 
+static void introduce_end(void *arg, enum store_change change, const struct object *old,
+                          const struct object *object)
+{
+    const struct watching *watching = arg;
+
+    if (change == STORE_DELETED && watching->watcher && object->kind == watching->watcher->kind)
+        tell_end(watching, old, object);
+}
+
 static void introduce(struct task *task)
 {
     struct embedded *e = container_of(task, struct embedded, introduce);
@@ -263,8 +293,10 @@ static void introduce(struct task *task)
     e->telling++;
     for (size_t id = 0; id < KIND_N; id++) {
         for (struct watching *at = e->watchers[id]; at; at = at->next) {
-            if (at->since >= 0)
+            if (at->introduced)
                 continue;
+            store_each_undelivered(e->store, introduce_end, at);
+            at->introduced = true;
             at->since = store_revision(e->store);
             store_each(e->store, kind_by_id((enum kind_id)id), NULL, introduce_one, at);
         }
@@ -281,7 +313,7 @@ static void embedded_watch(struct cluster *c, struct cluster_watcher *watcher)
     while (*at)
         at = &(*at)->next;
     *at = mem_alloc(sizeof **at);
-    **at = (struct watching){.watcher = watcher, .since = -1};
+    **at = (struct watching){.watcher = watcher, .since = store_revision(e->store)};
     loop_post(c->loop, &e->introduce);
 }
 

@@ -18,7 +18,7 @@
 #include <string.h>
 
 #include "api/cluster.h"
-#include "base/hash.h"
+#include "base/collections/hash.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
 
@@ -38,8 +38,9 @@ struct series {
     uint64_t key;
     uint64_t source; /* key of the object that causes them */
     int64_t count, last_ms;
-    bool dirty; /* the count is newer than the Event object's */
-    char *ns;   /* namespace of the Event object */
+    bool dirty;           /* the count is newer than the Event object's */
+    char *ns;             /* namespace of the Event object */
+    struct object *first; /* the Event as it was created; of a cluster that does not show Events */
     char name[NAME_BUF];
 };
 
@@ -168,40 +169,81 @@ static struct blob *event_body(const struct event *event, int64_t now_ms)
     return blob_intern(text.data, text.len);
 }
 
-static void create_event(struct cluster *c, const struct event *event, const char *name,
+/* A write of an Event that the cache does not show. The series may be gone when it ends. */
+struct unseen_write {
+    struct cluster_call call;
+    struct cluster *cluster;
+    uint64_t key;
+};
+
+static void unseen_done(struct cluster_call *call, const struct object *result,
+                        const struct error *err);
+
+static struct cluster_call *unseen_call(struct cluster *c, uint64_t key)
+{
+    struct unseen_write *write = mem_alloc(sizeof *write);
+
+    *write = (struct unseen_write){{.done = unseen_done}, c, key};
+    return &write->call;
+}
+
+static void create_event(struct cluster *c, const struct event *event, struct series *series,
                          int64_t now_ms)
 {
-    const struct meta draft = {.namespace = event->ns, .name = name, .deletion_grace_s = -1};
+    const struct meta draft = {
+        .namespace = event->ns, .name = series->name, .deletion_grace_s = -1};
     struct blob *body = event_body(event, now_ms);
+    struct object *object;
 
     body->admitted_as = &kind_event; /* built here according to its schema */
-    cluster_create(c, NULL, object_new(&kind_event, meta_new(&draft), body, NULL));
+    object = object_new(&kind_event, meta_new(&draft), body, NULL);
+    if (c->events_unseen)
+        series->first = object_ref(object);
+    cluster_create(c, c->events_unseen ? unseen_call(c, series->key) : NULL, object);
+}
+
+/* Returns the Event with the present count. `members` (consumed) are those of the body to be
+ * changed. Owned. */
+static struct object *counted(const struct series *series, const struct object *event,
+                              json_t *members)
+{
+    char last[TIME_TEXT_MAX];
+    struct object *object;
+    struct blob *body;
+
+    time_format(series->last_ms, last);
+    json_object_set_new(members, "count", json_integer(series->count));
+    json_object_set_new(members, "lastTimestamp", json_string(last));
+    body = object_body_from_json(members);
+    body->admitted_as = &kind_event;
+    object = object_with_body(event, body);
+    json_decref(members);
+    return object;
+}
+
+/* Without a revision and a known version, an update is a patch of the members that it has. */
+static void patch_count(struct cluster *c, const struct series *series)
+{
+    cluster_update(c, unseen_call(c, series->key), counted(series, series->first, json_object()));
 }
 
 /* Writes the count into the Event object. False when the object is not in the cache (yet). */
 static bool write_count(struct cluster *c, const struct series *series)
 {
     const struct object *object = cluster_get(c, &kind_event, series->ns, series->name);
-    scoped(json) json_t *members = NULL;
-    char last[TIME_TEXT_MAX];
-    struct blob *body;
 
-    if (!object)
-        return false;
-    members = object_body_json(object);
-    time_format(series->last_ms, last);
-    json_object_set_new(members, "count", json_integer(series->count));
-    json_object_set_new(members, "lastTimestamp", json_string(last));
-    body = object_body_from_json(members);
-    body->admitted_as = &kind_event;
-    cluster_update(c, NULL, object_with_body(object, body));
-    return true;
+    if (c->events_unseen && series->first)
+        patch_count(c, series);
+    else if (object)
+        cluster_update(c, NULL, counted(series, object, object_body_json(object)));
+    return object || series->first;
 }
 
 static void series_free(struct event_recorder *recorder, struct series *series)
 {
     HASH_DEL(recorder->series, series);
     recorder->n_dirty -= series->dirty;
+    object_unref(series->first);
     mem_free(series->ns);
     mem_free(series);
 }
@@ -252,6 +294,30 @@ static struct series *series_adopt(struct event_recorder *recorder, const struct
     return series;
 }
 
+/* An earlier process has written the Event: its count goes on. One that was removed meanwhile is
+ * created anew. */
+static void unseen_done(struct cluster_call *call, const struct object *result,
+                        const struct error *err)
+{
+    struct unseen_write *write = container_of(call, struct unseen_write, call);
+    struct cluster *c = write->cluster;
+    struct series *series = NULL;
+    const struct object *known;
+
+    if (c->events)
+        HASH_FIND(hh, c->events->series, &write->key, sizeof write->key, series);
+    known = series ? cluster_get(c, &kind_event, series->ns, series->name) : NULL;
+    if (err && err->code == ERR_EXISTS && known) {
+        scoped(json) json_t *members = object_body_json(known);
+
+        series->count += json_integer_value(json_object_get(members, "count"));
+        patch_count(c, series);
+    } else if (err && err->code == ERR_NOT_FOUND && series) {
+        cluster_create(c, NULL, counted(series, series->first, object_body_json(series->first)));
+    }
+    mem_free(write);
+}
+
 static void set_dirty(struct event_recorder *recorder, struct series *series, bool dirty)
 {
     recorder->n_dirty += dirty;
@@ -298,14 +364,14 @@ static struct event_recorder *recorder_of(struct cluster *c)
     return c->events;
 }
 
-enum news {
-    NEWS_IF_ALLOWED, /* a new series costs a token */
-    NEWS_ALWAYS,
+enum series_limit {
+    SERIES_LIMITED, /* a new series costs a token */
+    SERIES_UNLIMITED,
 };
 
 /* Counts or creates the event. False when it needs a new series and there is no token for it. */
 static bool tell(struct event_recorder *recorder, const struct event *event, uint64_t source,
-                 enum news news)
+                 enum series_limit limit)
 {
     int64_t now_ms = loop_wall_ms(recorder->cluster->loop);
     uint64_t key = event_key(event);
@@ -317,19 +383,19 @@ static bool tell(struct event_recorder *recorder, const struct event *event, uin
         count_one_more(recorder, series, now_ms);
         return true;
     }
-    if (news == NEWS_IF_ALLOWED && !take_token(recorder, source))
+    if (limit == SERIES_LIMITED && !take_token(recorder, source))
         return false;
     series = series_add(recorder, event, key, source);
     series->count = 1;
     series->last_ms = now_ms;
-    create_event(recorder->cluster, event, series->name, now_ms);
+    create_event(recorder->cluster, event, series, now_ms);
     return true;
 }
 
 static void tell_combined(struct event_recorder *recorder, struct event event, uint64_t source)
 {
     event.message = "(combined from similar events)";
-    tell(recorder, &event, source, NEWS_ALWAYS);
+    tell(recorder, &event, source, SERIES_UNLIMITED);
 }
 
 static bool namespace_takes_events(struct cluster *c, const char *ns)
@@ -344,7 +410,8 @@ void cluster_event(struct cluster *c, const struct object *about, enum event_typ
 {
     const char *ns = *object_namespace(about) ? object_namespace(about) : "default";
     char message[MESSAGE_MAX];
-    struct event event = {about, type, reason, component, message, ns};
+    const char *by = c->event_component ? c->event_component : component;
+    struct event event = {about, type, reason, by, message, ns};
     struct event_recorder *recorder = recorder_of(c);
     uint64_t source = hash_stable(object_uid(about), strlen(object_uid(about)));
     va_list args;
@@ -352,7 +419,7 @@ void cluster_event(struct cluster *c, const struct object *about, enum event_typ
     va_start(args, format);
     vsnprintf(message, sizeof message, format, args);
     va_end(args);
-    if (namespace_takes_events(c, ns) && !tell(recorder, &event, source, NEWS_IF_ALLOWED))
+    if (namespace_takes_events(c, ns) && !tell(recorder, &event, source, SERIES_LIMITED))
         tell_combined(recorder, event, source);
 }
 

@@ -13,6 +13,11 @@
 #define NORETURN               __attribute__((noreturn))
 #define UNUSED                 __attribute__((unused))
 
+/* Marks functions that run in a child process on a stack borrowed from its parent (clone with
+ * CLONE_VM). They end in exec and never return. The sanitizers must not check them, or they would
+ * report the next child on the same stack. */
+#define ON_CHILD_STACK __attribute__((no_sanitize("address"), no_sanitize("undefined")))
+
 #define countof(array) (sizeof(array) / sizeof((array)[0]))
 
 /** The struct of `type` whose `member` is at `ptr`. */

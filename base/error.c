@@ -30,7 +30,7 @@ const char *error_reason(enum error_code code)
     return (unsigned)code < ERROR_CODE_N ? codes[code].reason : codes[ERR_INTERNAL].reason;
 }
 
-/* The longest length ≤ max that does not cut a UTF-8 sequence of text in two. */
+/* Returns the longest length ≤ max that does not cut a UTF-8 sequence of text in two. */
 static size_t utf8_cut(const char *text, size_t len, size_t max)
 {
     if (len <= max)

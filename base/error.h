@@ -57,7 +57,7 @@ int error_http_status(enum error_code code);
 const char *error_reason(enum error_code code); /* the Kubernetes Status reason */
 
 /**
- * Fill `err` (when not NULL) and return false, so that a function can `return error_set(…)`.
+ * Fills `err` (when not NULL) and returns false, so that a function can `return error_set(…)`.
  * Text longer than the message is cut at a UTF-8 boundary.
  */
 bool error_set(struct error *err, enum error_code code, const char *field, const char *format, ...)
@@ -70,7 +70,7 @@ bool error_set(struct error *err, enum error_code code, const char *field, const
  */
 bool error_errno(struct error *err, int errno_value, const char *format, ...) PRINTF_LIKE(3, 4);
 
-/** Put context before the message, on the way up. */
+/** Puts context before the message, on the way up. */
 void error_prefix(struct error *err, const char *format, ...) PRINTF_LIKE(2, 3);
 
 /* Several findings of one validation, in the order found. The first ERROR_LIST_MAX are kept. */

@@ -168,6 +168,22 @@ bool file_write_atomic(const char *path, const void *bytes, size_t len, mode_t m
     return true;
 }
 
+static bool has_content(const char *path, const void *bytes, size_t len, mode_t mode)
+{
+    scoped(buf) struct buf text = {0};
+    struct stat info;
+
+    return lstat(path, &info) == 0 && S_ISREG(info.st_mode) && (info.st_mode & 07777) == mode &&
+           file_read(path, len, &text, NULL) && text.len == len &&
+           (len == 0 || memcmp(text.data, bytes, len) == 0);
+}
+
+bool file_write_changed(const char *path, const void *bytes, size_t len, mode_t mode,
+                        struct error *err)
+{
+    return has_content(path, bytes, len, mode) || file_write_atomic(path, bytes, len, mode, err);
+}
+
 bool file_mkdirs(const char *path, mode_t mode, struct error *err)
 {
     scoped_str partial = mem_strdup(path);

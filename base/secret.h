@@ -9,7 +9,7 @@ struct secret {
     struct buf bytes;
 };
 
-/** Appends. If the bytes have to move, their old place is wiped. */
+/** Appends bytes. If they have to move, their old place is wiped. */
 void secret_add(struct secret *secret, const void *bytes, size_t len);
 void secret_release(struct secret *secret); /* wipes and leaves it empty */
 SCOPED_DEFINE(secret, struct secret, secret_release)

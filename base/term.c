@@ -41,8 +41,8 @@ const char *term_reset(const struct term *term)
     return term->colors ? "\033[0m" : "";
 }
 
-/* One character at `text`: its bytes and its width; bytes that are no UTF-8 count as one column
- * each. */
+/* Returns the character at `text`, its bytes and its width; bytes that are no UTF-8 count as one
+ * column each. */
 static size_t next_char(const char *text, mbstate_t *state, int *width)
 {
     wchar_t wide;
@@ -115,8 +115,8 @@ struct unit {
     enum { UNIT_PRINTED, UNIT_COLOR, UNIT_DROPPED } type;
 };
 
-/* The length of a control sequence (CSI) at the start of `text`: its last byte is the first one
- * from '@' on; the sequence of a colour ends with 'm'. */
+/* Returns the length of a control sequence (CSI) at the start of `text`: its last byte is the first
+ * one from '@' on; the sequence of a colour ends with 'm'. */
 static struct unit control_sequence(const char *text, size_t len)
 {
     size_t n = 2;
@@ -131,8 +131,8 @@ static struct unit control_sequence(const char *text, size_t len)
     return (struct unit){n + 1, text[n] == 'm' ? UNIT_COLOR : UNIT_DROPPED};
 }
 
-/* The length of a command to the terminal (OSC), such as one that sets its title: up to BEL or
- * ESC \. */
+/* Returns the length of a command to the terminal (OSC), such as one that sets its title: up to BEL
+ * or ESC \. */
 static struct unit terminal_command(const char *text, size_t len)
 {
     for (size_t n = 2; n < len; n++) {

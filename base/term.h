@@ -33,7 +33,7 @@ const char *term_reset(const struct term *term);
 
 /** Columns a UTF-8 text takes, as wcwidth counts. */
 int term_text_width(const char *text);
-/** Print `text` cut or padded to exactly `width` columns; an ellipsis marks a cut. */
+/** Prints `text` cut or padded to exactly `width` columns; an ellipsis marks a cut. */
 void term_print_cell(FILE *out, const char *text, int width);
 /** Appends a cell to a buffer, as term_print_cell prints one. Drawing characters become ASCII where
  * `term` has no Unicode. */

@@ -1,52 +1,14 @@
 /*
- * Times and durations as text. Calendar arithmetic is done on days since 1970-03-01-based eras,
- * without the C library's time zone code.
+ * Writes and reads times and durations as text. The calendar is that of base/civil.h.
  */
 #include "base/timefmt.h"
 
 #include <stdio.h>
 #include <string.h>
 
+#include "base/civil.h"
+
 static const int64_t ns_per_s = 1000000000;
-
-struct civil {
-    int64_t year;
-    unsigned month, day; /* month and day, counted from 1 */
-};
-
-/* Converts days since 1970 to a date. Ref: Hinnant, chrono-compatible low-level date algorithms:
- * civil_from_days, days_from_civil. */
-static struct civil civil_from_days(int64_t days)
-{
-    days += 719468;
-
-    int64_t era = (days >= 0 ? days : days - 146096) / 146097;
-    unsigned doe = (unsigned)(days - era * 146097);
-    unsigned yoe = (doe - doe / 1460 + doe / 36524 - doe / 146096) / 365;
-    unsigned doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
-    unsigned mp = (5 * doy + 2) / 153;
-    unsigned month = mp < 10 ? mp + 3 : mp - 9;
-
-    return (struct civil){(int64_t)yoe + era * 400 + (month <= 2), month,
-                          doy - (153 * mp + 2) / 5 + 1};
-}
-
-static int64_t days_from_civil(struct civil date)
-{
-    int64_t year = date.year - (date.month <= 2);
-    int64_t era = (year >= 0 ? year : year - 399) / 400;
-    unsigned yoe = (unsigned)(year - era * 400);
-    unsigned doy =
-        (153 * (date.month > 2 ? date.month - 3 : date.month + 9) + 2) / 5 + date.day - 1;
-    unsigned doe = yoe * 365 + yoe / 4 - yoe / 100 + doy;
-
-    return era * 146097 + (int64_t)doe - 719468;
-}
-
-static int64_t floor_div(int64_t a, int64_t b)
-{
-    return a / b - (a % b < 0);
-}
 
 static char *put_digits(char *at, uint64_t value, unsigned width)
 {
@@ -65,7 +27,7 @@ static char *put_two(char *at, unsigned value)
 /* The years that RFC 3339 can write, in seconds: 0000-01-01T00:00:00Z and 9999-12-31T23:59:59Z. */
 static const int64_t first_s = -62167219200, last_s = 253402300799;
 
-/* "YYYY-MM-DDTHH:MM:SS"; years outside 0…9999 have no RFC 3339 form and are clamped. */
+/* Writes "YYYY-MM-DDTHH:MM:SS". Years outside 0…9999 have no RFC 3339 form and are clamped. */
 static char *put_seconds(char *at, int64_t seconds)
 {
     seconds = seconds < first_s ? first_s : seconds > last_s ? last_s : seconds;
@@ -122,7 +84,8 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-/* `width` digits at *at, then `after` (unless 0); moves *at behind them. */
+/* Reads `width` digits at *at and then the character `after`, unless it is 0. Moves *at behind
+ * them. */
 static bool take_digits(const char **at, unsigned width, char after, unsigned *out)
 {
     unsigned value = 0;
@@ -139,15 +102,7 @@ static bool take_digits(const char **at, unsigned width, char after, unsigned *o
     return true;
 }
 
-static unsigned days_in_month(unsigned year, unsigned month)
-{
-    static const unsigned char days[] = {31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31};
-    bool leap = (year % 4 == 0 && year % 100 != 0) || year % 400 == 0;
-
-    return days[month - 1] + (month == 2 && leap);
-}
-
-/* "Z", "+02:00"; seconds east of UTC. */
+/* Reads an offset, such as "Z" or "+02:00", as seconds east of UTC. */
 static bool take_offset(const char **at, int64_t *out_s)
 {
     char sign = *(*at)++;
@@ -189,7 +144,7 @@ bool time_parse(const char *text, int64_t *out_ms, struct error *err)
     }
     if (!take_offset(&at, &offset_s) || *at)
         goto malformed;
-    if (month < 1 || month > 12 || day < 1 || day > days_in_month(year, month) || hour > 23 ||
+    if (month < 1 || month > 12 || day < 1 || day > civil_month_days(year, month) || hour > 23 ||
         minute > 59 || second > 59)
         return error_set(err, ERR_INVALID, "",
                          "time \"%.64s\" names a date or hour that does not exist", text);
@@ -198,7 +153,8 @@ bool time_parse(const char *text, int64_t *out_ms, struct error *err)
     int64_t seconds =
         days * 86400 + (int64_t)hour * 3600 + (int64_t)minute * 60 + second - offset_s;
 
-    if (seconds < first_s || seconds > last_s) /* a zone can lead out of them */
+    if (seconds < first_s ||
+        seconds > last_s) /* a year in UTC may differ from that of the local time */
         return error_set(err, ERR_INVALID, "", "time \"%.64s\" lies outside the years 0 to 9999",
                          text);
     *out_ms = seconds * 1000 + fraction_ms;
@@ -209,7 +165,7 @@ malformed:
                      text);
 }
 
-/* The longest unit first where one starts like another. */
+/* Units of durations. Where one begins like another, the longer one comes first. */
 static const struct {
     const char *name;
     int64_t ns;
@@ -218,7 +174,7 @@ static const struct {
     {"ms", 1000000}, {"s", 1000000000}, {"m", 60 * 1000000000LL}, {"h", 3600 * 1000000000LL},
 };
 
-/* A unit ends where the next number starts. */
+/* Reads a unit, such as "ms". It ends where the next number starts. Returns its nanoseconds. */
 static int64_t take_unit(const char **at)
 {
     size_t len = strcspn(*at, "0123456789.");
@@ -287,8 +243,8 @@ too_large:
     return error_set(err, ERR_INVALID, "", "duration \"%.64s\" is beyond 290 years", text);
 }
 
-/* The fraction value/10^digits without trailing zeros, written before `end`; returns its start and
- * the whole part. */
+/* Returns the fraction value/10^digits without trailing zeros, written before `end`; returns its
+ * start and the whole part. */
 static char *put_fraction_before(char *end, uint64_t value, unsigned digits, uint64_t *out_whole)
 {
     bool printed = false;
@@ -354,7 +310,7 @@ void duration_format(int64_t ns, char out[TIME_TEXT_MAX])
     memcpy(out, at, (size_t)(text + sizeof text - at));
 }
 
-/* "<a><unit_a>" and, unless b is 0, "<b><unit_b>". */
+/* Writes "<a><unit_a>" and, unless b is 0, "<b><unit_b>". */
 static void put_pair(char out[TIME_TEXT_MAX], int64_t a, char unit_a, int64_t b, char unit_b)
 {
     char text[TIME_TEXT_MAX];

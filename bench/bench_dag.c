@@ -19,9 +19,9 @@
 #include "api/types/admission.h"
 #include "api/types/kinds/jobflow/admission.h"
 #include "api/types/kinds/jobflow/jobflow.h"
-#include "base/arena.h"
 #include "base/clock.h"
-#include "base/dag.h"
+#include "base/collections/arena.h"
+#include "base/collections/dag.h"
 #include "base/mem.h"
 
 enum { ROUNDS = 3 };

@@ -6,7 +6,7 @@
 
 #include "base/buf.h"
 #include "base/encoding/jsonw.h"
-#include "base/loop.h"
+#include "base/loop/loop.h"
 #include "base/mem.h"
 
 enum { TASKS = 10000000, TIMERS = 1000000, TURNS = 200000, TEXTS = 1000000 };

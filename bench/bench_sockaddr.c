@@ -1,6 +1,6 @@
 /*
- * Measures the cost of rewriting socket addresses, by both methods: BPF programs on the control
- * group (node/sandbox/sockaddr_bpf.h) and seccomp notification (node/sandbox/sockaddr_notify.h).
+ * Measures the cost of rewriting socket addresses, by both methods of node/sandbox/filter: BPF
+ * programs on the control group (sockaddr_bpf.h) and seccomp notification (sockaddr_notify.h).
  *
  *   bench_sockaddr [rounds]       prints one JSON line for each call
  *
@@ -25,8 +25,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "node/sandbox/cgroup.h"
-#include "node/sandbox/sockaddr_notify.h"
+#include "node/sandbox/cgroup/cgroup.h"
+#include "node/sandbox/filter/sockaddr_notify.h"
 #include "node/wire/fdpass.h"
 
 enum { ROUNDS_MAX = 64, DECLARED = 18080, OTHER = 18081, POLL_MS = 1000 };

@@ -4,10 +4,16 @@
  *
  *   bench_spawn LEVEL [volumes [pods [flight]]]       prints one JSON line
  *
- * LEVEL is bare (no isolation requested: the shared supervisor), plain, mounts, user or full (a pod
- * with its own supervisor, host names and an address), unfiltered (full without a filter of system
- * calls), confined, or private: the best level with the private network. `volumes` is 0, or 4: two of files, an emptyDir on disk, one in memory. Each pod runs
- * /bin/echo, so each has a log; `flight` pods are in flight at a time.
+ * LEVEL is one of
+ *
+ *   shared                      no isolation requested: the shared shim starts the pod
+ *   plain, mounts, user, full   a pod with its own shim, host names and an address
+ *   unfiltered                  full without a filter of system calls
+ *   confined                    full in a confined namespace
+ *   private                     the best level with the private network
+ *
+ * `volumes` is 0, or 4: two of files, an emptyDir on disk, one in memory. Each pod runs /bin/echo,
+ * so each has a log; `flight` pods are in flight at a time.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -24,7 +30,7 @@ struct bench {
     struct loop *loop;
     struct runtime *rt;
     struct task adopted;
-    bool boxed, ready, confined, unfiltered;
+    bool sandboxed, ready, confined, unfiltered;
     unsigned volumes;
     int total, started, finished, failed, flight, serial;
 };
@@ -65,7 +71,7 @@ static void start_one(struct bench *bench)
                                          .spec = &spec,
                                          .hostname = "pod",
                                          .pod_ip = ip,
-                                         .hosts = bench->boxed ? "127.0.0.1 localhost\n" : NULL,
+                                         .hosts = bench->sandboxed ? "127.0.0.1 localhost\n" : NULL,
                                          .containers = &main_container,
                                          .n_containers = 1,
                                          .volumes = volumes,
@@ -117,7 +123,7 @@ static void run_pods(struct bench *bench, int total)
 static bool open_runtime(struct bench *bench, const char *dir, const char *level)
 {
     bool private = strcmp(level, "private") == 0;
-    bool named = bench->boxed && !private && !bench->confined;
+    bool named = bench->sandboxed && !private && !bench->confined;
     const struct runtime_host_options options = {.directory = dir,
                                                  .isolation = !named              ? "auto"
                                                               : bench->unfiltered ? "full"
@@ -154,14 +160,14 @@ int main(int argc, char **argv)
     if (code >= 0)
         return code;
 
-    const char *level = argc > 1 ? argv[1] : "bare";
+    const char *level = argc > 1 ? argv[1] : "shared";
     int total = argc > 3 ? (int)strtol(argv[3], NULL, 10) : 200;
     const char *where = getenv("TMPDIR"); /* NOLINT(concurrency-mt-unsafe) */
     scoped_str dir = mem_printf("%s/bench_spawn.XXXXXX", where ? where : "/tmp");
     struct bench bench = {
         .loop = loop_new(clock_real()),
         .adopted = {.run = on_adopted},
-        .boxed = strcmp(level, "bare") != 0,
+        .sandboxed = strcmp(level, "shared") != 0,
         .confined = strcmp(level, "confined") == 0,
         .unfiltered = strcmp(level, "unfiltered") == 0,
         .volumes = argc > 2 && strcmp(argv[2], "0") != 0 ? VOLUMES : 0,

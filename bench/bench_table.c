@@ -1,6 +1,6 @@
 /*
- * Compares the three hash tables of base: uthash (base/hash), pointers (base/table) and names to
- * positions (base/name_index). Prints one JSON line.
+ * Compares the three hash tables of base/collections: uthash (hash), pointers (table) and names to
+ * positions (name_index). Prints one JSON line.
  *
  *   bench_table [ITEMS [ROUNDS]]
  *
@@ -16,10 +16,10 @@
 #include <time.h>
 
 #include "base/clock.h"
-#include "base/hash.h"
+#include "base/collections/hash.h"
+#include "base/collections/name_index.h"
+#include "base/collections/table.h"
 #include "base/mem.h"
-#include "base/name_index.h"
-#include "base/table.h"
 
 enum { NAME_MAX_BYTES = 40 };
 

@@ -5,7 +5,7 @@ usage: pods.py [--build DIR] [--rounds 3] [--pods 200] [--user NAME] [--ways log
 
 Methods take turns within a round, so ratios hold even when the machine's speed drifts. All of them start /bin/echo, two and
 eight at a time. The methods spawn, logged, logs, spaces and mounts of bench_floor are processes started by a bare C program.
-bare, plain, mounts, user, full and private are pods of the runtime, measured from their start to their last report, with no
+shared, plain, mounts, user, full and private are pods of the runtime, measured from their start to their last report, with no
 volumes or (+4) four of them. Started by root, it also measures the levels of an ordinary user if --user names one that can
 read the build directory.
 
@@ -27,9 +27,9 @@ from collections import namedtuple
 HERE = os.path.dirname(os.path.abspath(__file__))
 PR_SET_CHILD_SUBREAPER = 36
 FLOOR = ("spawn", "logged", "logs", "spaces", "mounts-alone")
-ROOT_WAYS = ("spawn", "logged", "logs", "spaces", "mounts-alone", "bare", "plain+0", "plain+4", "mounts+0", "mounts+4", "full+0", "full+4",
+ROOT_WAYS = ("spawn", "logged", "logs", "spaces", "mounts-alone", "shared", "plain+0", "plain+4", "mounts+0", "mounts+4", "full+0", "full+4",
              "private+0", "private+4")
-USER_WAYS = ("logged", "logs", "spaces", "mounts-alone", "bare", "plain+0", "plain+4", "user+0", "user+4", "private+0", "private+4")
+USER_WAYS = ("logged", "logs", "spaces", "mounts-alone", "shared", "plain+0", "plain+4", "user+0", "user+4", "private+0", "private+4")
 BASE = "logged"
 FLIGHTS = (2, 8)
 Run = namedtuple("Run", "us cpu_us")

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Measures whole flows with real processes against make and ninja on the same DAGs, in turns.
 
-usage: run.py [--program PATH] [--rounds 3] [--jobs 2] [--peers ninja,make,jobflow,jobflow-boxed]
+usage: run.py [--program PATH] [--rounds 3] [--jobs 2] [--peers ninja,make,jobflow,jobflow-sandboxed]
               [--shapes chain:1000,fan:10000,layered:10000:3 | DIR…]
 
 A DIR holds one DAG for all peers: dag.txt (a line per step), build.ninja, Makefile, jobflow.yaml and jobtemplates.yaml. gen_flow.py
@@ -61,7 +61,7 @@ PEERS = {
     "ninja": Peer(forget(".ninja_log", ".ninja_deps"), lambda args: ["ninja", "-j", args.jobs, "--quiet"], ninja_ran),
     "make": Peer(stamps, lambda args: ["make", "-s", "-j", args.jobs], lambda *_: True),
     "jobflow": jobflow(),
-    "jobflow-boxed": jobflow("--isolation", "mounts"),
+    "jobflow-sandboxed": jobflow("--isolation", "mounts"),
     "jobflow-relaxed": jobflow("--durability", "relaxed"),
 }
 
@@ -120,7 +120,7 @@ def main():
     parser.add_argument("--program", default=os.path.join(HERE, "..", "build", "release", "jobflow"))
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--jobs", default="2")
-    parser.add_argument("--peers", default="ninja,make,jobflow,jobflow-boxed")
+    parser.add_argument("--peers", default="ninja,make,jobflow,jobflow-sandboxed")
     parser.add_argument("--shapes", default="chain:1000,fan:10000,layered:10000:3")
     parser.add_argument("directories", nargs="*", metavar="DIR")
     args = parser.parse_args()

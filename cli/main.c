@@ -2,11 +2,14 @@
  * The program: picks a command by its first argument, or by the name it was called with (vcctl).
  */
 #include <locale.h>
+#include <openssl/crypto.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-#include "api/store/place.h"
+#include "api/store/dir/dir_owner.h"
+#include "base/mem.h"
+#include "base/time/zone_file.h"
 #include "cli/cmd/commands.h"
 #include "node/runtime/runtime.h"
 #include "node/shim/entry.h"
@@ -16,6 +19,8 @@ const struct command *const commands[] = {
     &cmd_init,
     &cmd_run,
     &cmd_serve,
+    &cmd_controller,
+    &cmd_manifests,
     &cmd_token,
     &cmd_backup,
     &cmd_repair,
@@ -23,12 +28,23 @@ const struct command *const commands[] = {
     &cmd_get,
     &cmd_describe,
     &cmd_graph,
+    &cmd_report,
+    &cmd_ui,
     &cmd_explain,
     &cmd_logs,
     &cmd_events,
     &cmd_wait,
     &cmd_delete,
     &cmd_retry,
+    &cmd_rerun,
+    &cmd_trigger,
+    &cmd_approve,
+    &cmd_reject,
+    &cmd_submit,
+    &cmd_cancel,
+    &cmd_reprioritize,
+    &cmd_history,
+    &cmd_cache,
     &cmd_suspend,
     &cmd_resume,
     &cmd_abort,
@@ -62,7 +78,34 @@ static void trust_user_of_sudo(void)
     unsigned long uid = text ? strtoul(text, &end, 10) : 0;
 
     if (end && *text && !*end && uid < (uid_t)-1)
-        place_trust_above((uid_t)uid);
+        dir_owner_trust_above((uid_t)uid);
+}
+
+static void *crypto_alloc(size_t bytes, const char *file, int line)
+{
+    return mem_alloc(bytes);
+}
+
+static void *crypto_resize(void *ptr, size_t bytes, const char *file, int line)
+{
+    if (bytes)
+        return mem_resize(ptr, bytes);
+    mem_free(ptr);
+    return NULL;
+}
+
+static void crypto_free(void *ptr, const char *file, int line)
+{
+    mem_free(ptr);
+}
+
+/* libcrypto crashes when memory runs out while it initialises itself: it uses a lock that it could
+ * not allocate. With these functions it ends as the rest of the program does (base/mem.h). They must
+ * be set before its first allocation. */
+static void end_crypto_without_memory(void)
+{
+    if (!CRYPTO_set_mem_functions(crypto_alloc, crypto_resize, crypto_free))
+        mem_fatal("libcrypto has allocated memory before the program began");
 }
 
 int main(int argc, char **argv)
@@ -73,7 +116,9 @@ int main(int argc, char **argv)
 
     if (code >= 0)
         return code;
+    end_crypto_without_memory();
     setlocale(LC_CTYPE, "");
+    zone_environment(getenv("TZ"), getenv("TZDIR"));
     trust_user_of_sudo();
     if (is_called(argv[0], "vcctl"))
         return vcctl_main(argc, argv);

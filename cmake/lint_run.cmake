@@ -3,7 +3,7 @@ math(EXPR last "${CMAKE_ARGC} - 1")
 set(what ${CMAKE_ARGV${last}})
 
 set(DIRS "")
-foreach(dir api base bench cli flow job node probes template tests view)
+foreach(dir api base bench cli flow job node probes schedule template tests view web)
     if(EXISTS ${SOURCE}/${dir})
         list(APPEND DIRS ${dir})
     endif()

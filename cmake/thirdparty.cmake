@@ -9,7 +9,7 @@ foreach(module libuv jansson yaml-0.1 sqlite3 libxxhash libseccomp libcap zlib l
     target_link_libraries(thirdparty INTERFACE PkgConfig::${module})
 endforeach()
 
-# base/curl_dlopen.c loads libcurl on first use, so only its header is needed here.
+# base/net/curl_dlopen.c loads libcurl on first use, so only its header is needed here.
 pkg_check_modules(libcurl REQUIRED libcurl)
 target_include_directories(thirdparty SYSTEM INTERFACE ${libcurl_INCLUDE_DIRS})
 target_link_libraries(thirdparty INTERFACE ${CMAKE_DL_LIBS})

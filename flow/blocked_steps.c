@@ -13,15 +13,15 @@
 enum { RETRY_FIRST_MS = 5 };
 
 struct wait_key {
-    LIST_HEAD(, step_block) blocks;
+    TAILQ_HEAD(, step_block) blocks; /* longest waiting first */
     UT_hash_handle hh;
     char text[];
 };
 
-#define BLOCK_ROW(name, text, timed) {text, timed},
+#define BLOCK_ROW(name, text, timed, waits) {text, timed, waits},
 static const struct {
     const char *text;
-    bool timed;
+    bool timed, waits;
 } reasons[BLOCK_REASON_N] = {BLOCK_REASONS(BLOCK_ROW)};
 #undef BLOCK_ROW
 
@@ -50,9 +50,9 @@ static void stop_waiting(struct step_block *block)
 
     if (!key)
         return;
-    LIST_REMOVE(block, waits);
+    TAILQ_REMOVE(&key->blocks, block, waits);
     block->key = NULL;
-    if (LIST_EMPTY(&key->blocks)) {
+    if (TAILQ_EMPTY(&key->blocks)) {
         HASH_DEL(controller->waits, key);
         mem_free(key);
     }
@@ -71,17 +71,20 @@ static void wait_for(struct step_block *block, enum wait_kind kind, const char *
     if (!key) {
         key = mem_alloc(sizeof *key + text.len + 1);
         memcpy(key->text, text.data, text.len + 1);
+        TAILQ_INIT(&key->blocks);
         HASH_ADD_KEYPTR(hh, controller->waits, key->text, text.len, key);
     }
     block->key = key;
-    LIST_INSERT_HEAD(&key->blocks, block, waits);
+    TAILQ_INSERT_TAIL(&key->blocks, block, waits);
 }
 
 static void make_ready(struct step_block *block)
 {
     struct flow *flow = block->flow;
 
-    if (flow->model.steps[block->step].state != STEP_BLOCKED || !flow_creates_now(flow))
+    const enum step_state state = (enum step_state)flow->model.steps[block->step].state;
+
+    if (!(state == STEP_BLOCKED || state == STEP_CHECKING) || !flow_creates_now(flow))
         return;
     flow_model_set_state(&flow->model, block->step, STEP_READY);
     flow_make_runnable(flow);
@@ -103,7 +106,7 @@ void flow_wake_waiters(struct flow_controller *controller, enum wait_kind kind, 
         return;
     key_text(kind, ns, name, &text);
     key = find_key(controller, &text);
-    for (block = key ? LIST_FIRST(&key->blocks) : NULL; block; block = LIST_NEXT(block, waits))
+    for (block = key ? TAILQ_FIRST(&key->blocks) : NULL; block; block = TAILQ_NEXT(block, waits))
         make_ready(block);
 }
 
@@ -165,6 +168,7 @@ void flow_block_step(struct flow *flow, uint32_t step, enum block_reason reason,
         block->retry.fire = on_retry;
         s->block = block;
     }
+    s->look_up = s->reusable;
     changed = !block->message || block->reason != reason || strcmp(block->message, text) != 0;
     if (changed) {
         mem_free(block->message);
@@ -172,11 +176,23 @@ void flow_block_step(struct flow *flow, uint32_t step, enum block_reason reason,
         block->reason = reason;
         block->failures = 0;
     }
+    if (reasons[reason].waits) {
+        stop_waiting(block);
+        flow_model_set_state(&flow->model, step, STEP_CHECKING);
+        return;
+    }
     register_waiter(block);
     start_timer(block);
     flow_model_set_state(&flow->model, step, STEP_BLOCKED);
     if (changed)
         warn_once(block);
+}
+
+void flow_wait_for_same_work(struct flow *flow, uint32_t step, const char *name)
+{
+    flow_block_step(flow, step, BLOCK_SAME_WORK,
+                    "job %s does the same: it is reused when that succeeds", name);
+    wait_for(flow->model.steps[step].block, WAIT_FOR_JOB, object_namespace(flow->object), name);
 }
 
 void flow_unblock_step(struct flow *flow, uint32_t step)

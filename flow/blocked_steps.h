@@ -11,17 +11,19 @@
 #include <sys/queue.h>
 
 #include "base/compiler.h"
-#include "base/loop.h"
+#include "base/loop/loop.h"
 
-/* X(name, text in status and events, whether a timer retries) */
+/* X(name, text in status and events, whether a timer retries, whether the step only waits: it is not
+ * shown as blocked, and nobody is warned) */
 /* clang-format off */
-#define BLOCK_REASONS(X)                                   \
-    X(TEMPLATE_NOT_FOUND, "TemplateNotFound", false)       \
-    X(JOB_NAME_CONFLICT,  "JobNameConflict",  false)       \
-    X(ADMISSION_DENIED,   "AdmissionDenied",  true)        \
-    X(CREATE_FAILED,      "CreateFailed",     true)
+#define BLOCK_REASONS(X)                                    \
+    X(TEMPLATE_NOT_FOUND, "TemplateNotFound", false, false) \
+    X(JOB_NAME_CONFLICT,  "JobNameConflict",  false, false) \
+    X(ADMISSION_DENIED,   "AdmissionDenied",  true,  false) \
+    X(CREATE_FAILED,      "CreateFailed",     true,  false) \
+    X(SAME_WORK,          "SameWorkRunning",  false, true)
 /* clang-format on */
-#define BLOCK_ENUM(name, text, timed) BLOCK_##name,
+#define BLOCK_ENUM(name, text, timed, waits) BLOCK_##name,
 enum block_reason { BLOCK_REASONS(BLOCK_ENUM) BLOCK_REASON_N };
 #undef BLOCK_ENUM
 
@@ -42,13 +44,16 @@ struct step_block {
     unsigned failures; /* consecutive failures; they set the delay of the timer */
     struct timer retry;
     struct wait_key *key;
-    LIST_ENTRY(step_block) waits; /* links the steps that wait for the same key */
+    TAILQ_ENTRY(step_block) waits; /* links the steps that wait for the same key */
 };
 
 /** Blocks a step, or blocks it again: sets reason and message, registers what it waits for, and
  * writes a Warning event if the cause is new. */
 void flow_block_step(struct flow *flow, uint32_t step, enum block_reason reason, const char *format,
                      ...) PRINTF_LIKE(4, 5);
+/** Makes the step wait for the job `name`, which does the same work. It is looked up again when that
+ * has ended. */
+void flow_wait_for_same_work(struct flow *flow, uint32_t step, const char *name);
 /** Forgets why the step was blocked: its job exists, or the flow is closed. A step that is not
  * blocked is left alone. */
 void flow_unblock_step(struct flow *flow, uint32_t step);

@@ -6,6 +6,7 @@
 
 #include <string.h>
 
+#include "api/types/kinds/jobflow/record.h"
 #include "base/mem.h"
 #include "flow/internal.h"
 
@@ -29,8 +30,11 @@ static void free_when_idle(struct flow *flow)
 static void run(struct task *task)
 {
     struct flow_controller *controller = container_of(task, struct flow_controller, run);
-    struct flow *flow = STAILQ_FIRST(&controller->runnable);
+    struct flow *flow;
 
+    if (!controller->draining)
+        flow_commands_run(controller);
+    flow = STAILQ_FIRST(&controller->runnable);
     STAILQ_INIT(&controller->runnable); /* flows that become runnable meanwhile run in the next
                                          * turn */
     while (flow) {
@@ -39,7 +43,7 @@ static void run(struct task *task)
         flow->runnable = false;
         if (flow->opening == FLOW_GONE)
             free_when_idle(flow);
-        else
+        else if (!controller->draining)
             flow_sync(flow);
         flow = next;
     }
@@ -49,6 +53,7 @@ static void free_controller(struct flow_controller *controller)
 {
     if (!controller->stopped || controller->calls)
         return;
+    reuse_service_free(controller->reuse);
     flow_metrics_release(&controller->metrics);
     template_cache_free(controller->bodies);
     probes_free(controller->probes);
@@ -83,11 +88,12 @@ static void forget(struct flow *flow)
         flow_release_model(flow);
     flow_stop_status_writes(flow);
     flow_stop_job_commands(flow);
+    flow_commands_drop(&flow->answered);
     timer_stop(flow->controller->loop, &flow->retention.retry);
     free_when_idle(flow);
 }
 
-static struct flow *find_flow(struct flow_controller *controller, const char *uid)
+struct flow *flow_by_uid(struct flow_controller *controller, const char *uid)
 {
     struct flow *flow;
 
@@ -108,9 +114,11 @@ static void on_flow(struct cluster_watcher *watcher, enum cluster_change change,
                     const struct object *old, const struct object *object)
 {
     struct flow_controller *controller = container_of(watcher, struct flow_controller, flows);
-    struct flow *flow = find_flow(controller, object_uid(object));
+    struct flow *flow = flow_by_uid(controller, object_uid(object));
 
     if (change == CHANGE_DELETED) {
+        if (flow)
+            flow_commands_remove(flow, true);
         if (flow)
             forget(flow);
         return;
@@ -119,6 +127,8 @@ static void on_flow(struct cluster_watcher *watcher, enum cluster_change change,
         flow_object_changed(flow, object);
         return;
     }
+    if (jobflow_is_record(object))
+        return;
     flow = flow_new(controller, object);
     HASH_ADD_KEYPTR(hh, controller->by_uid, flow->uid, strlen(flow->uid), flow);
     flow->state.phase = jobflow_phase_of(object);
@@ -145,6 +155,10 @@ static void job_removed(struct flow *flow, uint32_t step, const struct object *j
     struct flow_model *m = &flow->model;
     struct job_results *results = NULL;
 
+    if (m->steps[step].held) { /* its result is not recorded, but it has completed */
+        flow_model_release_hold(m, step);
+        flow_job_changed(flow, step, job);
+    }
     if (!m->compact && !job_phase_finished(job_status_of(job)->phase))
         /* The results are gathered now, while the pods of the job still exist. */
         results = job_results_gather(flow->controller->cluster, job);
@@ -163,13 +177,17 @@ static void on_job(struct cluster_watcher *watcher, enum cluster_change change,
 {
     struct flow_controller *controller = container_of(watcher, struct flow_controller, jobs);
     const struct owner_ref *owner = meta_controller(job->meta);
-    struct flow *flow = owner ? find_flow(controller, owner->uid) : NULL;
+    struct flow *flow = owner ? flow_by_uid(controller, owner->uid) : NULL;
     uint32_t step;
 
-    if (change == CHANGE_DELETED)
+    if (change == CHANGE_DELETED) {
+        reuse_service_job_gone(controller, object_namespace(job), job->meta);
         flow_wake_waiters(controller, WAIT_FOR_JOB, object_namespace(job), object_name(job));
-    if (!flow)
+    }
+    if (!flow) {
+        reuse_service_job_ended(controller, job);
         return;
+    }
     if (flow->opening == FLOW_CLOSED && change != CHANGE_DELETED &&
         !job_phase_finished(job_status_of(job)->phase))
         flow_open(flow);
@@ -182,6 +200,14 @@ static void on_job(struct cluster_watcher *watcher, enum cluster_change change,
         job_removed(flow, step, job);
     else
         flow_job_changed(flow, step, job);
+    reuse_service_job_ended(controller, job);
+}
+
+static void on_command(struct cluster_watcher *watcher, enum cluster_change change,
+                       const struct object *old, const struct object *command)
+{
+    if (change == CHANGE_ADDED)
+        flow_command_arrived(container_of(watcher, struct flow_controller, commands), command);
 }
 
 struct flow_controller *flow_controller_start(struct cluster *cluster,
@@ -193,6 +219,7 @@ struct flow_controller *flow_controller_start(struct cluster *cluster,
                                         .host_address = options ? options->host_address : NULL};
 
     STAILQ_INIT(&controller->runnable);
+    STAILQ_INIT(&controller->arrived);
     controller->cluster = cluster;
     controller->loop = cluster->loop;
     if (options)
@@ -201,13 +228,28 @@ struct flow_controller *flow_controller_start(struct cluster *cluster,
     controller->bodies = template_cache_new();
     flow_metrics_init(&controller->metrics, controller);
     controller->probes = probes_new(cluster, &limits);
+    reuse_service_start(controller);
     controller->templates = (struct cluster_watcher){on_template, &kind_job_template};
     controller->flows = (struct cluster_watcher){on_flow, &kind_job_flow};
     controller->jobs = (struct cluster_watcher){on_job, &kind_job};
+    controller->commands = (struct cluster_watcher){on_command, &kind_command};
     cluster_watch(cluster, &controller->templates);
     cluster_watch(cluster, &controller->flows);
     cluster_watch(cluster, &controller->jobs);
+    cluster_watch(cluster, &controller->commands);
     return controller;
+}
+
+void flow_controller_drain(struct flow_controller *controller)
+{
+    struct flow *flow, *next;
+
+    controller->draining = true;
+    HASH_ITER(hh, controller->by_uid, flow, next)
+    {
+        if (flow->opening == FLOW_OPEN && flow->writer.rendered_changes != flow->model.changes)
+            flow_write_status_now(flow);
+    }
 }
 
 void flow_controller_stop(struct flow_controller *controller)
@@ -216,10 +258,13 @@ void flow_controller_stop(struct flow_controller *controller)
 
     if (!controller)
         return;
+    cluster_unwatch(controller->cluster, &controller->commands);
     cluster_unwatch(controller->cluster, &controller->jobs);
     cluster_unwatch(controller->cluster, &controller->flows);
     cluster_unwatch(controller->cluster, &controller->templates);
+    reuse_service_stop(controller);
     loop_cancel(controller->loop, &controller->run);
+    flow_commands_drop(&controller->arrived);
     STAILQ_FOREACH(flow, &controller->runnable, next_runnable)
     {
         flow->runnable = false;

@@ -15,6 +15,7 @@
 #include "flow/internal.h"
 #include "flow/model/condition.h"
 #include "flow/model/spec_hash.h"
+#include "flow/results_wait.h"
 #include "template/job_meta.h"
 #include "template/references.h"
 
@@ -56,7 +57,7 @@ static void created(struct create_call *create, uint32_t step, const struct obje
         metric_add(flow->controller->metrics.retries, 1);
     if (create->retry)
         cluster_event(cluster, flow->object, EVENT_NORMAL, "Retried", FLOW_COMPONENT,
-                      "job %s failed before, this is attempt %s", object_name(job),
+                      "job %s ran before, this is attempt %s", object_name(job),
                       meta_annotation(create->meta, ANNOTATION_FLOW_ATTEMPT));
     if (create->recreated)
         cluster_event(cluster, flow->object, EVENT_NORMAL, "Recreated", FLOW_COMPONENT,
@@ -127,6 +128,8 @@ static void on_created(struct cluster_call *call, const struct object *result,
 
     if (flow_call_ended(create->flow)) {
         if (err)
+            reuse_service_job_gone(create->flow->controller, create->meta->namespace, create->meta);
+        if (err)
             refused(create, step_of_call(create), err);
         else
             created(create, step_of_call(create), result);
@@ -135,21 +138,30 @@ static void on_created(struct cluster_call *call, const struct object *result,
     mem_free(create);
 }
 
-/* The template refers to an output: its results are kept, in large flows too. If the step has ended,
- * they are read from its job. */
-static void want_output(void *arg, const struct flow_ref *ref)
+/* Returns the step whose output a reference means, if its results are not known to be wanted yet;
+ * else STEP_NONE. The results of iterations are wanted with those of their loop. */
+static uint32_t step_newly_wanted(const struct flow_model *m, const struct flow_ref *ref)
 {
-    struct flow *flow = arg;
-    struct flow_model *m = &flow->model;
     scoped_str name = NULL;
     uint32_t step;
 
     if (ref->kind != FLOW_REF_OUTPUT)
-        return;
+        return STEP_NONE;
     name = mem_printf("%.*s", (int)ref->name_len, ref->name);
     step = flow_graph_find(m->graph, name);
-    if (step == STEP_NONE || m->steps[step].results_wanted)
-        return; /* the iterations of a loop are wanted with the loop */
+    return step == STEP_NONE || m->steps[step].results_wanted ? STEP_NONE : step;
+}
+
+/* The template refers to an output: its results are kept, in large flows too. If the step has
+ * ended, they are read from its job. */
+static void want_output(void *arg, const struct flow_ref *ref)
+{
+    struct flow *flow = arg;
+    struct flow_model *m = &flow->model;
+    const uint32_t step = step_newly_wanted(m, ref);
+
+    if (step == STEP_NONE)
+        return;
     for (uint32_t i = step; i <= step + flow_graph_iterations(m->graph, step); i++) {
         const struct object *job =
             flow_model_wants_outputs(m, i) && !m->steps[i].jobless ? flow_job_of(flow, i) : NULL;
@@ -159,8 +171,10 @@ static void want_output(void *arg, const struct flow_ref *ref)
     }
 }
 
+/* The body of the step's job. NULL with the error of a reference, or of the patch; in the first case
+ * `values` says whether that was an output. */
 static struct blob *body_for(struct flow *flow, uint32_t step, const struct object *template,
-                             struct error *err)
+                             struct flow_values *values, struct error *err)
 {
     const struct flow_model *m = &flow->model;
     const struct flow_step *spec = flow_graph_step(m->graph, step);
@@ -172,8 +186,7 @@ static struct blob *body_for(struct flow *flow, uint32_t step, const struct obje
         .step = step,
         .scheduling = m->graph->spec->scheduling,
         .inlined = flow_step_is_inline(spec) ? flow_step_template_member(spec) : NULL};
-    struct flow_values values = {m, step, flow_phase_text(flow->state.ending)};
-    const struct flow_ref_values refs = flow_values_of(&values);
+    const struct flow_ref_values refs = flow_values_of(values);
     scoped(template_resolved) struct template_resolved resolved = {0};
     struct template_cache *bodies = flow->controller->bodies;
     scoped(buf) struct buf item = {0};
@@ -192,16 +205,24 @@ static struct blob *body_for(struct flow *flow, uint32_t step, const struct obje
         template_references_each(bodies, template, want_output, flow);
     if (!template_resolve(bodies, template, &patch, &refs, &resolved, err))
         return NULL;
+    values->last_is_output = false;
     return template_instantiate(bodies, template, &patch, err);
 }
 
-/* The metadata that the step's inline template gives to the job; *out_meta is an owned reference, or
- * NULL for a named template. False when a reference in it has no value. */
-static bool inline_meta_for(struct flow *flow, uint32_t step, const struct object *template,
-                            struct meta **out_meta, struct error *err)
+struct blob *flow_job_body(struct flow *flow, uint32_t step, const struct object *template,
+                           struct error *err)
 {
-    struct flow_values values = {&flow->model, step, flow_phase_text(flow->state.ending)};
-    const struct flow_ref_values refs = flow_values_of(&values);
+    struct flow_values values = {&flow->model, step, flow_phase_text(flow->state.ending), false};
+
+    return body_for(flow, step, template, &values, err);
+}
+
+/* The metadata that the step's inline template gives to the job; *out_meta is an owned reference,
+ * or NULL for a named template. False when a reference in it has no value. */
+static bool inline_meta_for(struct flow *flow, uint32_t step, const struct object *template,
+                            struct flow_values *values, struct meta **out_meta, struct error *err)
+{
+    const struct flow_ref_values refs = flow_values_of(values);
 
     *out_meta = NULL;
     if (!flow_step_is_inline(flow_graph_step(flow->model.graph, step)))
@@ -210,14 +231,28 @@ static bool inline_meta_for(struct flow *flow, uint32_t step, const struct objec
     return *out_meta != NULL;
 }
 
+/* Fails a step without a job. The outputs of steps that have ended do not change, so that waiting
+ * cannot help. */
+static void fail_for_output(struct flow *flow, uint32_t step, const struct error *err)
+{
+    scoped_str why = mem_printf("%s%s%s", err->field, *err->field ? ": " : "", err->message);
+
+    flow_unblock_step(flow, step);
+    flow_model_fail_step(&flow->model, step,
+                         err->code == ERR_NOT_FOUND ? REASON_MISSING_OUTPUT : REASON_INVALID_OUTPUT,
+                         why);
+    flow_make_runnable(flow);
+}
+
 static void create_job(struct flow *flow, uint32_t step, const struct object *template,
                        const char *name)
 {
     struct flow_model *m = &flow->model;
     struct error err = {0};
     struct meta *inlined = NULL;
-    struct blob *body = inline_meta_for(flow, step, template, &inlined, &err)
-                            ? body_for(flow, step, template, &err)
+    struct flow_values values = {m, step, flow_phase_text(flow->state.ending), false};
+    struct blob *body = inline_meta_for(flow, step, template, &values, &inlined, &err)
+                            ? body_for(flow, step, template, &values, &err)
                             : NULL;
     const struct flow_gang *member_of = ready_queue_gang(&m->ready_queue, step);
     scoped_str gang = member_of ? mem_printf("%s.%s.%s", object_namespace(flow->object),
@@ -228,7 +263,8 @@ static void create_job(struct flow *flow, uint32_t step, const struct object *te
     const uint32_t gang_min = member_of ? ready_queue_gang_min(&m->ready_queue, step) : 0;
     const bool some = member_of && gang_min < member_of->steps.count;
     struct create_call *create;
-    const struct template_job job = {
+    char *entry;
+    struct template_job job = {
         .flow = flow->object,
         .template = template,
         .inlined = inlined,
@@ -249,10 +285,8 @@ static void create_job(struct flow *flow, uint32_t step, const struct object *te
     snprintf(number, sizeof number, "%u", iteration);
     if (!body)
         meta_unref(inlined);
-    if (!body && err.code == ERR_NOT_FOUND) { /* an output that can never exist any more */
-        flow_unblock_step(flow, step);
-        flow_model_fail_step(m, step, REASON_MISSING_OUTPUT, err.message);
-        flow_make_runnable(flow);
+    if (!body && (err.code == ERR_NOT_FOUND || values.last_is_output)) {
+        fail_for_output(flow, step, &err);
         return;
     }
     if (!body) {
@@ -268,12 +302,67 @@ static void create_job(struct flow *flow, uint32_t step, const struct object *te
     create->ready_tick = m->steps[step].ready_tick;
     create->recreated = m->steps[step].recreate;
     create->retry = m->steps[step].retry;
+    entry = flow_reuse_job_created(flow, step, name);
+    job.cache_entry = entry;
     create->meta = template_job_meta(&job);
+    mem_free(entry);
     meta_unref(inlined);
     flow_model_set_state(m, step, STEP_CREATING);
     flow_call_begun(flow);
     cluster_create(flow->controller->cluster, &create->call,
                    object_new(&kind_job, meta_ref(create->meta), body, NULL));
+}
+
+/* A template that refers to outputs of a step that has ended. */
+struct output_use {
+    struct flow *flow;
+    bool whole; /* all pods that may have outputs have been seen */
+};
+
+/* Takes the outputs of a job whose pods have been read again. */
+static void look_at_outputs(struct output_use *use, uint32_t step)
+{
+    struct flow *flow = use->flow;
+    const struct object *job = flow->model.steps[step].jobless ? NULL : flow_job_of(flow, step);
+
+    if (!job || !job_phase_finished(job_status_of(job)->phase))
+        return;
+    if (!flow_results_are_whole(flow, job)) {
+        use->whole = false;
+    } else if (flow_results_gathered(flow, job)) {
+        flow->model.steps[step].results_wanted = true;
+        flow_model_take_outputs(&flow->model, step,
+                                job_results_gather(flow->controller->cluster, job));
+    }
+}
+
+static void check_output(void *arg, const struct flow_ref *ref)
+{
+    struct output_use *use = arg;
+    const struct flow_model *m = &use->flow->model;
+    const uint32_t step = step_newly_wanted(m, ref);
+
+    if (step == STEP_NONE)
+        return; /* where results are wanted, the pods were waited for when the job ended */
+    for (uint32_t i = step; i <= step + flow_graph_iterations(m->graph, step); i++)
+        look_at_outputs(use, i);
+}
+
+/* Returns whether the pods that have the outputs in a template have been seen. Only a named template
+ * tells so late which outputs it needs. */
+static bool outputs_are_whole(struct flow *flow, const struct object *template)
+{
+    struct output_use use = {flow, true};
+
+    if (template && cluster_may_lag(flow->controller->cluster) && !flow->model.upstream)
+        template_references_each(flow->controller->bodies, template, check_output, &use);
+    return use.whole;
+}
+
+/* Returns whether no step is begun for a moment. */
+static bool is_held(const struct flow *flow)
+{
+    return template_pins_copying(flow) || flow_results_reading(flow);
 }
 
 /* Decides what to do about one ready step, and does it. The step is then no longer ready, unless
@@ -289,8 +378,8 @@ static void process_ready_step(struct flow *flow, uint32_t step)
     flow_model_job_name(&flow->model, step, &name);
     job = cluster_get(cluster, &kind_job, ns, name.data);
     template = flow_template_of(flow, step);
-    if (template_pins_copying(flow))
-        return; /* the step stays ready until the copies are made */
+    if (template_pins_copying(flow) || !outputs_are_whole(flow, template))
+        return; /* the step stays ready until the copies are made, or the pods are read */
     if (job)
         facts |= flow_owns(flow, job) ? FACT_JOB_OURS : FACT_JOB_FOREIGN;
     if (template)
@@ -313,18 +402,20 @@ static void process_ready_step(struct flow *flow, uint32_t step)
         wait_for_template(flow, step);
         break;
     case STEP_DO_CREATE:
-        create_job(flow, step, template, name.data);
+        if (!flow_reuse_waits(flow, step))
+            create_job(flow, step, template, name.data);
         break;
     }
 }
 
-/* Returns how many more jobs maxRunningJobs allows. */
+/* Returns how many more jobs maxRunningJobs allows. Jobs that serve others do not count, or else
+ * those others could wait for them without end. */
 static uint32_t jobs_allowed(const struct flow *flow)
 {
     const struct flow_model *m = &flow->model;
     const struct flow_scheduling *scheduling = m->graph->spec->scheduling;
     uint32_t most = scheduling && !m->upstream ? (uint32_t)scheduling->max_running : 0;
-    uint32_t there = flow_model_unfinished(m) + m->creating;
+    uint32_t there = flow_model_unfinished(m) - m->serving + m->creating;
 
     if (!most)
         return UINT32_MAX;
@@ -336,8 +427,11 @@ void flow_create_ready(struct flow *flow)
     const struct ready_queue *queue = &flow->model.ready_queue;
     uint32_t gang_left = 0; /* members still to create of a gang that fits as a whole */
 
-    for (int left = CREATE_BATCH; ready_queue_count(queue) && !template_pins_copying(flow);
-         left--) {
+    if (flow->model.to_check.count)
+        flow_reuse_look_up(flow);
+    if (ready_queue_count(queue) && flow_reuse_unsaved(flow))
+        return; /* the answer to the write makes the flow runnable */
+    for (int left = CREATE_BATCH; ready_queue_count(queue) && !is_held(flow); left--) {
         uint32_t step = ready_queue_next(queue);
 
         if (gang_left)
@@ -350,7 +444,6 @@ void flow_create_ready(struct flow *flow)
             gang_left = ready_queue_batch(queue, step) - 1;
         process_ready_step(flow, step);
     }
-    if (ready_queue_count(queue) &&
-        !template_pins_copying(flow)) /* the end of a copy makes the flow runnable */
+    if (ready_queue_count(queue) && !is_held(flow)) /* the end of a hold makes the flow runnable */
         flow_make_runnable(flow);
 }

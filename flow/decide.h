@@ -46,11 +46,11 @@ enum step_action {
     STEP_DO_CREATE
 };
 
-/** The phase that follows from `facts` (enum flow_fact); `now` is the present one. */
+/** Returns the phase that follows from `facts` (enum flow_fact); `now` is the present one. */
 enum flow_phase flow_decide_phase(enum flow_phase now, unsigned facts);
 
-/** The phase of a flow that is to end as `end` (Succeed or Failed): `end` itself, or the phase that
- * the flow has until its final steps have ended and Running has been stored. */
+/** Returns the phase of a flow that is to end as `end` (Succeed or Failed): `end` itself, or the
+ * phase that the flow has until its final steps have ended and Running has been stored. */
 enum flow_phase flow_decide_end(enum flow_phase end, unsigned facts);
 
 enum step_action flow_decide_step(unsigned facts); /* `facts` are bits of enum step_fact */

@@ -16,6 +16,7 @@
 #include "flow/model/iteration_budget.h"
 #include "flow/model/step_probe.h"
 #include "flow/restore_logs.h"
+#include "flow/results_wait.h"
 
 enum { RETRY_MAX_MS = 30000 };
 
@@ -26,6 +27,7 @@ struct flow *flow_new(struct flow_controller *controller, const struct object *o
 
     memcpy(flow->uid, object_uid(object), len + 1);
     flow->controller = controller;
+    STAILQ_INIT(&flow->answered);
     flow->object = object_ref(object);
     flow->writer.written = blob_ref(object->status);
     flow->writer.written_revision = object->revision;
@@ -37,12 +39,15 @@ static void unblock_all(struct flow *flow)
     for (uint32_t i = 0; flow->model.graph && i < flow->model.graph->steps; i++) {
         flow_unblock_step(flow, i);
         flow_backoff_stop(flow, i);
+        flow_approval_stop(flow, i);
+        flow_server_stop(flow, i);
     }
 }
 
 void flow_free(struct flow *flow)
 {
     unblock_all(flow);
+    flow_results_stop(flow);
     flow_stop_status_writes(flow);
     flow_stop_job_commands(flow);
     flow_stop_time_limits(flow);
@@ -75,7 +80,7 @@ bool flow_may_create(const struct flow *flow)
     return flow->opening == FLOW_OPEN && !object_deleting(flow->object) &&
            !flow_phase_finished(flow->state.phase) &&
            (flow_ending(flow) || (!jobflow_aborted(flow->object) && !flow->deadline_passed &&
-                                  (!flow_model_failed_steps(&flow->model) ||
+                                  (!flow_model_has_failed(&flow->model) ||
                                    flow_failure_policy(flow) == FAILURE_CONTINUE)));
 }
 
@@ -109,8 +114,15 @@ void flow_job_changed(struct flow *flow, uint32_t step, const struct object *job
     struct job_results *results = NULL;
 
     flow->model.tick = flow_tick(flow);
-    if (before.revision < job->revision && flow_model_wants_results(&flow->model, step, phase))
+    if (phase == JOB_COMPLETED && flow->model.reuse)
+        flow_reuse_job_completed(flow, step, job);
+    if (before.revision < job->revision && flow_model_wants_results(&flow->model, step, phase)) {
+        if (flow_model_depends_on_results(&flow->model, step, phase) &&
+            !flow_results_are_whole(flow, job))
+            return; /* the job is looked at again when its pods have been read */
         results = job_results_gather(flow->controller->cluster, job);
+        flow_results_gathered(flow, job);
+    }
     if (!flow_model_job_changed(&flow->model, step, job, results, flow_now_ms(flow)))
         return;
     if (before.state != STEP_STARTED || before.phase != flow->model.steps[step].phase)
@@ -159,6 +171,19 @@ bool flow_same_text(const struct blob *a, const struct blob *b)
     return a == b || (a && b && a->len == b->len && memcmp(a->text, b->text, a->len) == 0);
 }
 
+bool flow_same_status(const struct blob *a, const struct blob *b)
+{
+    scoped(json) json_t *one = NULL, *other = NULL;
+
+    if (flow_same_text(a, b))
+        return true;
+    if (!a || !b || a->len != b->len)
+        return false;
+    one = json_read(a->text, a->len);
+    other = json_read(b->text, b->len);
+    return one && other && json_equal(one, other);
+}
+
 void flow_set_reason(struct flow *flow, const char *reason, const char *message)
 {
     char *kept_reason = mem_strdup(reason), *kept_message = mem_strdup(message);
@@ -198,9 +223,9 @@ static void rank_steps(struct flow *flow)
                               object_namespace(flow->object), flow_step_template(step));
         int64_t estimate_ns = template ? job_spec_of(template)->running_estimate_ns : -1;
 
-        weights[i] = m->steps[i].jobless && flow_graph_step(m->graph, i)->choice ? 0
-                     : estimate_ns >= 0 ? (double)estimate_ns / 1e9
-                                        : 1;
+        weights[i] = !flow_step_makes_jobs(step) ? 0
+                     : estimate_ns >= 0          ? (double)estimate_ns / 1e9
+                                                 : 1;
     }
     ready_queue_rank(&m->ready_queue, weights);
     mem_free(weights);
@@ -213,13 +238,41 @@ static bool is_of_this_spec(const struct flow *flow, const json_t *status)
            flow->object->meta->generation;
 }
 
+/* In a cluster the jobs of a gang are created together. Which of them fit is decided for each PodGroup
+ * by itself. */
+static void warn_unenforced_gangs(struct flow *flow)
+{
+    const struct jobflow_spec *spec = jobflow_spec_of(flow->object);
+
+    if (flow->controller->options.gangs_unenforced && spec->gangs.count > 0)
+        cluster_event(flow->controller->cluster, flow->object, EVENT_WARNING, "GangNotEnforced",
+                      FLOW_COMPONENT,
+                      "the jobs of gang %s are created together, but start as each of them fits",
+                      spec->gangs.items[0].name);
+}
+
+/* In a cluster every step runs, because nobody here sees its files. */
+static void warn_ignored_cache(struct flow *flow)
+{
+    const struct jobflow_spec *spec = jobflow_spec_of(flow->object);
+
+    for (size_t i = 0; flow->controller->options.files_unseen && i < spec->steps.count; i++)
+        if (spec->steps.items[i].cache) {
+            cluster_event(flow->controller->cluster, flow->object, EVENT_WARNING, "CacheIgnored",
+                          FLOW_COMPONENT,
+                          "the files of steps cannot be seen from here: every step runs");
+            return;
+        }
+}
+
 void flow_open(struct flow *flow)
 {
     scoped(json) json_t *status = flow->object->status ? object_status_json(flow->object) : NULL;
     struct error err = {0};
     uint32_t *extra = iteration_budget_stored(jobflow_spec_of(flow->object), status);
-    bool usable = flow_model_init(&flow->model, flow->object,
-                                  flow->controller->options.upstream_compat, extra, &err);
+    const struct flow_model_options options = {flow->controller->options.upstream_compat, extra,
+                                               flow_reuse_scope(flow->controller, flow->object)};
+    bool usable = flow_model_init(&flow->model, flow->object, &options, &err);
 
     mem_free(extra);
     flow->model.tick = flow_tick(flow);
@@ -238,6 +291,10 @@ void flow_open(struct flow *flow)
         refuse(flow, &err);
     } else {
         rank_steps(flow);
+        if (!flow->state.start_ms && !flow->controller->reuse)
+            warn_ignored_cache(flow);
+        if (!flow->state.start_ms)
+            warn_unenforced_gangs(flow);
         flow->model.retries_ended =
             flow_phase_finished(flow->state.phase) || flow_restore_ending(flow);
         gather_jobs(flow);
@@ -283,7 +340,11 @@ static bool rebuild(struct flow *flow, const uint32_t *extra, struct error *err)
     old = flow->model;
     memset(&flow->model, 0, sizeof flow->model);
     flow->build++;
-    usable = flow_model_init(&flow->model, flow->object, old.upstream, extra, err);
+    usable =
+        flow_model_init(&flow->model, flow->object,
+                        &(struct flow_model_options){
+                            old.upstream, extra, flow_reuse_scope(flow->controller, flow->object)},
+                        err);
     if (usable) {
         keep_removed(flow, &old);
         flow_model_take_over(&flow->model, &old);
@@ -333,6 +394,7 @@ void flow_renew_iteration_budgets(struct flow *flow)
 void flow_release_model(struct flow *flow)
 {
     unblock_all(flow);
+    flow_results_stop(flow);
     template_pins_stop(flow);
     flow_model_release(&flow->model);
 }
@@ -356,7 +418,7 @@ void flow_object_changed(struct flow *flow, const struct object *object)
     flow->object = object_ref(object);
     if (!status_write_in_flight(flow->writer.state) &&
         object->revision != flow->writer.written_revision &&
-        !flow_same_text(object->status, flow->writer.written))
+        !flow_same_status(object->status, flow->writer.written))
         flow_rewrite_status(flow);
     if ((flow->opening == FLOW_CLOSED && (marked || asked)) ||
         (flow->opening == FLOW_UNUSABLE && new_spec))
@@ -382,7 +444,7 @@ static bool settled(const struct flow *flow)
            flow->state.phase == flow->writer.written_phase && !object_deleting(flow->object) &&
            !flow_model_unfinished(&flow->model) && !flow->calls &&
            !status_write_wanted(flow->writer.state) && flow->retention.done &&
-           !flow_retry_wanted(flow);
+           STAILQ_EMPTY(&flow->answered) && !flow_retry_wanted(flow);
 }
 
 /* Returns whether the last job of a finished flow has ended since the last status was rendered. No
@@ -404,10 +466,18 @@ static void publish_changes(struct flow *flow)
         flow_write_status_soon(flow);
 }
 
+static void start_steps(struct flow *flow)
+{
+    flow_create_ready(flow);
+    flow_approvals_ask(flow);
+}
+
 static void sync_flow(struct flow *flow)
 {
     enum flow_phase next;
 
+    if (flow->opening != FLOW_OPEN)
+        flow_commands_remove(flow, true); /* a flow without model shows no effect */
     if (flow->opening == FLOW_CLOSED) {
         flow_apply_retain_policy(flow);
         flow_update_ttl(flow);
@@ -417,19 +487,22 @@ static void sync_flow(struct flow *flow)
         flow_probing_run(flow);
     flow_retry_dismiss(flow);
     if (flow_retry_wanted(flow))
-        flow_model_prepare_retry(&flow->model);
+        flow_retry_prepare(flow);
     if (flow->backoffs_held && !status_write_in_flight(flow->writer.state))
         flow_backoff_update_all(flow);
     flow_update_deadline(flow);
     next = flow_next_phase(flow);
-    if (flow->state.phase == FLOW_FAILED && next == FLOW_RUNNING)
+    if (flow_phase_finished(flow->state.phase) && next == FLOW_RUNNING)
         flow_retry_begin(flow);
     else if (flow_creates_now(flow) && !flow_phase_finished(flow->writer.written_phase))
-        flow_create_ready(flow); /* a retried flow waits until its Running is stored */
+        start_steps(flow); /* a retried flow waits until its Running is stored */
     flow_announce_skipped(flow);
     flow_enter_phase(flow, next);
     publish_changes(flow);
     flow_send_job_commands(flow);
+    if (flow->opening == FLOW_OPEN)
+        flow_servers_run(flow);
+    flow_commands_remove(flow, false);
     flow_apply_retain_policy(flow);
     flow_update_ttl(flow);
     if (settled(flow))

@@ -14,7 +14,8 @@
  */
 #include <sys/queue.h>
 
-#include "base/hash.h"
+#include "base/collections/hash.h"
+#include "flow/approvals.h"
 #include "flow/blocked_steps.h"
 #include "flow/controller.h"
 #include "flow/decide.h"
@@ -26,9 +27,11 @@
 #include "probes/probe.h"
 #include "template/instantiate.h"
 
-#define FLOW_COMPONENT        "vc-controller-manager"
-#define REASON_DEADLINE       "DeadlineExceeded" /* a text of state.reason */
-#define REASON_MISSING_OUTPUT "MissingOutput" /* reason of a step that refers to such an output */
+#define FLOW_COMPONENT  "vc-controller-manager"
+#define REASON_DEADLINE "DeadlineExceeded" /* a text of state.reason */
+/* Reasons of a step without a job that refers to an output: */
+#define REASON_MISSING_OUTPUT "MissingOutput" /* it was never written */
+#define REASON_INVALID_OUTPUT "InvalidOutput" /* its text does not fit where a number stands */
 
 /* State of the status writes: what a write covers, and when the next one is due
  * (status_writer.c). */
@@ -84,14 +87,18 @@ struct flow {
     struct probe_group probes;
     struct job_commands commands;
     struct job_retention retention;
+    struct flow_command_list answered;       /* Commands whose effect is not stored yet */
+    LIST_HEAD(, results_wait) results_waits; /* finished jobs whose pods are being read */
     uint32_t build;        /* counts builds of the model: step indexes differ from build to build */
     unsigned calls;        /* calls in flight, including those of the writer */
     struct timer deadline; /* timer of activeDeadlineSeconds */
     int64_t began_ms;      /* when this process saw the first job; 0: an earlier process did */
     struct timer ttl;      /* timer of ttlSecondsAfterFinished */
     bool deadline_passed, ttl_fired;
+    uint64_t retry_key; /* the request that the model is prepared for (manual_retry.c) */
     bool backoffs_held; /* back-offs wait until the status with their results is stored */
     char *warned;       /* the last cause that a Warning was written for */
+    bool closed;        /* servers.c has seen that what has not begun never will */
     bool runnable;
     STAILQ_ENTRY(flow) next_runnable;
     UT_hash_handle hh; /* hash table by uid */
@@ -102,7 +109,8 @@ struct flow_controller {
     struct cluster *cluster;
     struct loop *loop;
     struct flow_options options;
-    struct cluster_watcher flows, templates, jobs;
+    struct cluster_watcher flows, templates, jobs, commands;
+    struct flow_command_list arrived; /* Commands that have not been handled */
     struct flow *by_uid;
     struct task run;
     STAILQ_HEAD(, flow) runnable;
@@ -110,15 +118,19 @@ struct flow_controller {
     struct template_cache *bodies;
     LIST_HEAD(, template_pins) pins; /* pins of all flows that pin templates */
     struct probes *probes;
+    struct reuse_service *reuse; /* NULL: no step is reused */
     struct flow_metrics metrics;
     unsigned calls; /* calls in flight of all flows */
+    bool draining;  /* only statuses are written */
     bool stopped;
 };
 
-/* controller.c */
+/* Defined in controller.c. */
 
 /** Makes the controller call flow_sync for the flow in this turn. */
 void flow_make_runnable(struct flow *flow);
+/** Returns the flow with this uid, or NULL. */
+struct flow *flow_by_uid(struct flow_controller *controller, const char *uid);
 /** Counts a cluster call; flow_call_ended must follow when it is answered. */
 void flow_call_begun(struct flow *flow);
 /** Returns false if the object of the flow is deleted. The flow may then be freed, so the caller
@@ -149,23 +161,27 @@ bool flow_may_create(const struct flow *flow);
 bool flow_creates_now(const struct flow *flow);
 /** Returns whether the flow is the controller of the job, by uid. */
 bool flow_owns(const struct flow *flow, const struct object *job);
-/** The job of a step if this flow owns it: borrowed, or NULL. */
+/** Returns the job of a step if this flow owns it: borrowed, or NULL. */
 const struct object *flow_job_of(const struct flow *flow, uint32_t step);
-/** The failure policy in force: spec, annotations and --upstream-compat together. */
+/** Returns the failure policy in force: spec, annotations and --upstream-compat together. */
 enum failure_policy flow_failure_policy(const struct flow *flow);
 /** Sets state.reason and state.message; both are copied and may be NULL. */
 void flow_set_reason(struct flow *flow, const char *reason, const char *message);
-/** The delay before the next try after `failures` failed ones: `first_ms`, doubling up to 30 s. */
+/** Returns the delay before the next try after `failures` failed ones: `first_ms`, doubling up to
+ * 30 s. */
 int64_t flow_retry_delay_ms(unsigned failures, int64_t first_ms);
 /** Returns whether two texts are equal; NULL equals only NULL. */
 bool flow_same_text(const struct blob *a, const struct blob *b);
+/** Returns whether two statuses say the same. The members of their objects may stand in another
+ * order, as a kube-apiserver prints them. */
+bool flow_same_status(const struct blob *a, const struct blob *b);
 static inline int64_t flow_now_ms(const struct flow *flow)
 {
     return loop_wall_ms(flow->controller->loop);
 }
 
-/** The loop's clock in ticks (FLOW_TICKS_PER_SECOND). It wraps after five days, so only differences
- * of shorter times mean anything. */
+/** Returns the loop's clock in ticks (FLOW_TICKS_PER_SECOND). It wraps after five days, so only
+ * differences of shorter times mean anything. */
 static inline uint32_t flow_tick(const struct flow *flow)
 {
     return (uint32_t)(loop_mono_ns(flow->controller->loop) / (1000000000 / FLOW_TICKS_PER_SECOND));
@@ -173,26 +189,32 @@ static inline uint32_t flow_tick(const struct flow *flow)
 
 /* phase.c: the phase of the flow */
 
-/** The phase that follows from what is known. Starts the final steps of a flow that is to end. */
+/** Returns the phase that follows from what is known. Starts the final steps of a flow that is to
+ * end. */
 enum flow_phase flow_next_phase(struct flow *flow);
 /** Sets the phase and what depends on it: times, reason, probes. The same phase changes nothing. */
 void flow_enter_phase(struct flow *flow, enum flow_phase next);
-/** After a restart: whether the end of the flow was decided before. That is stored, because the
- * steps do not tell whether a job was aborted before or after it. */
+/** Restores, after a restart, the decision about the end of the flow, and returns whether there is
+ * one. It is stored, because the steps do not tell whether a job was aborted before or after it. */
 bool flow_restore_ending(struct flow *flow);
-/** After a change of the spec, which may save a flow that was to fail: its end is no longer decided,
- * unless its final steps have begun. Returns whether it was decided. */
+/** Takes back the decision about the end of the flow after a change of the spec, which may save a
+ * flow that was to fail. Does nothing once final steps may run. Returns whether the decision was
+ * taken back. */
 bool flow_reopen_ending(struct flow *flow);
 /** Decides the end of the flow if that follows from its steps. */
 void flow_decide_ending(struct flow *flow);
-/** Whether the end of the flow is decided and only its final steps are still to run. */
+/** Returns whether the end of the flow is decided and only its final steps are still to run. */
 static inline bool flow_ending(const struct flow *flow)
 {
     return flow->state.ending != FLOW_NONE;
 }
 
-/* create_jobs.c */
+/* Defined in create_jobs.c. */
 
+/** Returns the body of the job of a step, from its template and patch. An owned reference, or NULL
+ * with the errors of template_resolve and template_instantiate. */
+struct blob *flow_job_body(struct flow *flow, uint32_t step, const struct object *template,
+                           struct error *err);
 /** Creates the jobs of ready steps in queue order; at most a batch, the rest in the next sync. */
 void flow_create_ready(struct flow *flow);
 
@@ -219,7 +241,7 @@ void flow_stop_time_limits(struct flow *flow);
  * stored. */
 int64_t flow_began_ms(const struct flow *flow);
 
-/* status_writer.c */
+/* Defined in status_writer.c. */
 
 /** Writes the status when the collecting window ends. */
 void flow_write_status_soon(struct flow *flow);
@@ -229,27 +251,43 @@ void flow_write_status_now(struct flow *flow);
 void flow_rewrite_status(struct flow *flow);
 void flow_stop_status_writes(struct flow *flow);
 
-/* job_commands.c */
+/* Defined in job_commands.c. */
 
 /** Sends the commands that are due to jobs; at most a batch, the rest in the next sync. */
 void flow_send_job_commands(struct flow *flow);
-/** The job of a step has a new phase: adds it to those to command if that is needed now. */
+/** Called when the job of a step has a new phase: if the flow has to send that job a command now, such
+ * as abort or resume, adds it to the jobs that flow_send_job_commands looks at. */
 void flow_add_job_command(struct flow *flow, uint32_t step);
-/** More jobs stand in the way of a retry: finds anew which jobs to command. */
+/** Lets the next sync look at all jobs of the flow for commands to send. Called when a retry by hand
+ * has more jobs to remove than before. */
 void flow_renew_job_commands(struct flow *flow);
 void flow_stop_job_commands(struct flow *flow);
+/** Returns a Command, TerminateJob or CompleteJob, to the job. Its name contains action and uid of the
+ * job, so there is only one at a time. Owned. */
+struct object *flow_command_to_job(const struct object *job, const char *action, const char *reason,
+                                   const char *message);
 
-/* manual_retry.c */
+/* servers.c: steps that serve those that depend on them */
 
-/** Returns whether a retry of this failed flow is requested. */
+/** Follows the pods of steps that serve others, and completes their jobs when nobody needs them. */
+void flow_servers_run(struct flow *flow);
+/** Stops to follow the pods of a step. */
+void flow_server_stop(struct flow *flow, uint32_t step);
+
+/* Defined in manual_retry.c. */
+
+/** Returns whether a retry of this failed flow is requested, or a rerun of a flow that has ended.
+ */
 bool flow_retry_wanted(const struct flow *flow);
+/** Finds the steps that begin again with the retry that is requested, unless that is known. */
+void flow_retry_prepare(struct flow *flow);
 /** Returns whether a retry is requested and no job is left that stands in its way. */
 bool flow_retry_may_begin(const struct flow *flow);
 void flow_retry_begin(struct flow *flow);
 /** Ends a request for the retry of a flow that has not failed: it has no effect, now or later. */
 void flow_retry_dismiss(struct flow *flow);
 
-/* reason.c */
+/* Defined in reason.c. */
 
 /** Sets state.reason and state.message of a flow that fails. */
 void flow_set_failure_reason(struct flow *flow);
@@ -258,16 +296,82 @@ void flow_update_reason(struct flow *flow);
 /** Writes an event for each step that was skipped since the last call. */
 void flow_announce_skipped(struct flow *flow);
 
-/* probing.c */
+/* reuse_service.c: the entries of the data directory */
+
+struct look_batch;
+struct reuse_work;
+struct reuse_service {
+    const struct flow_reuse_options *options;
+    struct file_memory *memory;
+    struct reuse_index *index;
+    struct cluster_watcher entries;
+    struct flow_controller *controller;
+    uint32_t numbers;           /* the number of the last look */
+    struct reuse_work *looking; /* look-ups in flight, hash table by key */
+    struct look_batch *batch;   /* looks that go to the pool together; NULL: none yet */
+};
+
+/** Starts to watch the entries, if steps may be reused at all. */
+void reuse_service_start(struct flow_controller *controller);
+void reuse_service_stop(struct flow_controller *controller);
+/** Frees the service when nothing looks at files any more. */
+void reuse_service_free(struct reuse_service *service);
+/** Removes an entry from the store and from the index. */
+void reuse_service_remove(struct reuse_service *service, const char *ns, const char *name);
+/** Removes entries as long as there are too many after that of `key` was recorded. */
+void reuse_service_trim(struct reuse_service *service, const char *ns, const char *key);
+/** Returns the job, other than that of `flow`'s step, that does the work of this key and has not
+ * ended; borrowed, or NULL. */
+const char *reuse_service_same_work(struct reuse_service *service, const char *ns, const char *key);
+/** The job is gone, or was never made: its entry, if it is pending, goes as well. */
+void reuse_service_job_gone(struct flow_controller *controller, const char *ns,
+                            const struct meta *job);
+/** The job has ended: steps that wait for the same work are looked up again. */
+void reuse_service_job_ended(struct flow_controller *controller, const struct object *job);
+
+/* reuse_look.c: what to look at */
+
+struct reuse_look;
+/** Makes the look at the files of a step whose job has this specification. Owned. Where files cannot
+ * be had, the look finds out. */
+struct reuse_look *flow_reuse_look(struct flow *flow, uint32_t step, const json_t *job_spec);
+struct reuse_target;
+/** Returns the results of the step's direct targets, [*out_count], with texts from the look's arena,
+ * and adds to the look what has to be looked at for them. */
+struct reuse_target *flow_reuse_targets(struct flow *flow, uint32_t step, struct reuse_look *look,
+                                        size_t *out_count);
+/** Makes key and body of the step's work, which `job` does ({"spec": …}). False with `err` if a part
+ * of it cannot be had. */
+bool flow_reuse_key(struct flow *flow, uint32_t step, const json_t *job, struct reuse_draft *out,
+                    struct error *err);
+
+/* reuse_steps.c: looking up, recording */
+
+/** Returns which steps of the flow may be reused. */
+enum reuse_scope flow_reuse_scope(const struct flow_controller *controller,
+                                  const struct object *flow);
+/** Begins to look up the ready steps that are to be looked up. */
+void flow_reuse_look_up(struct flow *flow);
+/** Returns whether the step, whose job would be created now, waits for another job that does the
+ * same. */
+bool flow_reuse_waits(struct flow *flow, uint32_t step);
+/** Creates the pending entry of the job that is created next. Returns its name (owned), or NULL. */
+char *flow_reuse_job_created(struct flow *flow, uint32_t step, const char *job);
+/** The job of the step has completed: holds the step if its result is to be recorded. */
+void flow_reuse_job_completed(struct flow *flow, uint32_t step, const struct object *job);
+/** Returns whether jobs must wait until the status that says which steps were reused is stored. */
+bool flow_reuse_unsaved(struct flow *flow);
+
+/* Defined in probing.c. */
 
 /** Evaluates the targets of the steps in model.probing. */
 void flow_probing_run(struct flow *flow);
 /** Stops all probes of the flow. */
 void flow_probing_stop(struct flow *flow);
-/** After a restart: marks the failures as handled that satisfied probes had waited for. */
+/** Marks, after a restart, the failures as handled that satisfied probes had waited for. */
 void flow_probing_restore(struct flow *flow);
 
-/* retain_policy.c */
+/* Defined in retain_policy.c. */
 
 /** Carries out jobRetainPolicy once the flow is stored as Succeed. */
 void flow_apply_retain_policy(struct flow *flow);

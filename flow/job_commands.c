@@ -1,13 +1,15 @@
 /*
- * What a failed flow makes of its jobs: it terminates unfinished ones (failurePolicy: abort, or the
- * deadline) by a Command like those of clients, or it removes failed ones, so that a manual retry
- * can use their names again.
+ * What a flow that has ended makes of its jobs: it terminates unfinished ones (failurePolicy: abort,
+ * or the deadline) by a Command like those of clients, or it removes those of steps that begin again,
+ * so that a manual retry can use their names again.
  *
  * model.to_command is the set of steps whose job is still to be commanded. It is filled once when a
  * command begins, and then with each step whose job comes to need it. A job is commanded once per
  * phase, and by its uid. Nothing about commands is stored: after a restart they are computed and
  * sent again, which does no harm.
  */
+#include <string.h>
+
 #include "base/log.h"
 #include "base/mem.h"
 #include "flow/internal.h"
@@ -31,7 +33,7 @@ static bool results_are_stored(const struct flow *flow)
 {
     const struct status_writer *w = &flow->writer;
 
-    return w->written_phase == FLOW_FAILED && w->state == STATUS_STORED &&
+    return flow_phase_finished(w->written_phase) && w->state == STATUS_STORED &&
            w->written_changes == flow->model.changes;
 }
 
@@ -39,10 +41,12 @@ static enum job_command command_of(const struct flow *flow)
 {
     const struct flow_model *m = &flow->model;
 
+    bool fails = flow->state.phase == FLOW_FAILED || flow->state.ending == FLOW_FAILED;
+
     if (flow->opening != FLOW_OPEN || object_deleting(flow->object) ||
-        (flow->state.phase != FLOW_FAILED && flow->state.ending != FLOW_FAILED))
+        (!fails && !removal_wanted(flow)))
         return JOB_COMMAND_NONE;
-    if (flow_model_unfinished(m) &&
+    if (fails && flow_model_unfinished(m) &&
         (flow_failure_policy(flow) == FAILURE_ABORT || flow_deadline_hit(flow)))
         return JOB_COMMAND_TERMINATE;
     if (removal_wanted(flow) &&
@@ -59,7 +63,8 @@ static bool concerns(const struct flow *flow, uint32_t i)
     if (step->state != STEP_STARTED || !step->job)
         return false;
     if (flow->commands.now == JOB_COMMAND_REMOVE)
-        return step->final || flow_model_step_fails_flow(&flow->model, i) ||
+        return step->final ||
+               (!flow->model.selective && flow_model_step_fails_flow(&flow->model, i)) ||
                (step->judged_again &&
                 (job_phase_finished((enum job_phase)step->phase) || step->phase == JOB_ABORTED));
     return flow->commands.now == JOB_COMMAND_TERMINATE && !step->final &&
@@ -163,13 +168,14 @@ static struct cause cause_of(const struct flow *flow, struct buf *scratch)
                           "a step of the flow failed and its failurePolicy is abort"};
 }
 
-/* A Command that terminates the job. Its name contains the uid of the job, so there is only one at
- * a time. Ref: Volcano pkg/cli/job/suspend.go, createJobCommand. */
-static struct object *termination_of(const struct object *job, struct cause cause)
+/* Ref: Volcano pkg/cli/job/suspend.go, createJobCommand. */
+struct object *flow_command_to_job(const struct object *job, const char *action, const char *reason,
+                                   const char *message)
 {
     const struct owner_ref owner = {"batch.volcano.sh/v1alpha1", kind_job.name, object_name(job),
                                     object_uid(job), true};
-    scoped_str name = mem_printf("terminate-%s", object_uid(job));
+    const bool completes = strcmp(action, "CompleteJob") == 0;
+    scoped_str name = mem_printf("%s-%s", completes ? "complete" : "terminate", object_uid(job));
     const struct meta draft = {
         .namespace = object_namespace(job),
         .name = name,
@@ -182,15 +188,15 @@ static struct object *termination_of(const struct object *job, struct cause caus
     struct jsonw w = jsonw_to(&text);
 
     jsonw_open(&w);
-    jsonw_member_str(&w, "action", "TerminateJob");
+    jsonw_member_str(&w, "action", action);
     jsonw_member_open(&w, "target");
     jsonw_member_str(&w, "apiVersion", owner.api_version);
     jsonw_member_str(&w, "kind", owner.kind);
     jsonw_member_str(&w, "name", owner.name);
     jsonw_member_str(&w, "uid", owner.uid);
     jsonw_close(&w);
-    jsonw_member_str(&w, "reason", cause.reason);
-    jsonw_member_str(&w, "message", cause.message);
+    jsonw_member_str(&w, "reason", reason);
+    jsonw_member_str(&w, "message", message);
     jsonw_close(&w);
     return object_new(&kind_command, meta_new(&draft), blob_from_buf(&text), NULL);
 }
@@ -212,8 +218,10 @@ static void send_command(struct flow *flow, uint32_t step)
     flow_call_begun(flow);
     if (command->what == JOB_COMMAND_TERMINATE) {
         scoped(buf) struct buf scratch = {0};
+        const struct cause cause = cause_of(flow, &scratch);
 
-        cluster_create(cluster, &command->call, termination_of(job, cause_of(flow, &scratch)));
+        cluster_create(cluster, &command->call,
+                       flow_command_to_job(job, "TerminateJob", cause.reason, cause.message));
     } else {
         const struct cluster_removal how = {
             .uid = object_uid(job), .grace_s = -1, .propagation = PROPAGATE_FOREGROUND};

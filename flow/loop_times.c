@@ -1,12 +1,12 @@
 /*
- * One entry for each loop that has begun in this process, or that the status tells of.
+ * Keeps an entry for each loop that has begun in this process or that the stored status contains.
  */
 #include "flow/loop_times.h"
 
 #include <string.h>
 
 #include "api/types/text/doc.h"
-#include "base/hash.h"
+#include "base/collections/hash.h"
 #include "base/mem.h"
 
 struct loop_time {
@@ -63,10 +63,13 @@ static void close_time(struct loop_time *time, int64_t now_ms)
     time->began_ms = -1;
 }
 
-/* Returns whether the job of an iteration is the first one of its loop. */
+/* Returns whether the job of an iteration is the first one of its loop: those before it were reused. */
 static bool is_first(const struct flow_model *m, uint32_t loop, uint32_t iteration)
 {
-    return iteration == loop + 1 && m->steps[iteration].attempt == 1;
+    for (uint32_t i = loop + 1; i < iteration; i++)
+        if (!m->steps[i].cached)
+            return false;
+    return m->steps[iteration].attempt == 1;
 }
 
 void loop_times_job_changed(struct loop_times *times, const struct flow_model *m,
@@ -79,8 +82,7 @@ void loop_times_job_changed(struct loop_times *times, const struct flow_model *m
         return;
     loop = flow_graph_loop(m->graph, iteration);
     time = find(times, flow_graph_name(m->graph, loop));
-    if (is_new && !is_over(m, loop) &&
-        ((time && time->took_ms >= 0) || is_first(m, loop, iteration))) {
+    if (is_new && !is_over(m, loop) && (time ? time->took_ms >= 0 : is_first(m, loop, iteration))) {
         if (!time)
             time = add(times, flow_graph_name(m->graph, loop));
         time->began_ms = now_ms;

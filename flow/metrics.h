@@ -4,7 +4,7 @@
  * happens; the number of flows and steps in each state is counted from the models when /metrics is
  * read. Ref: spec/jobflow.md 12.2.
  */
-#include "base/metrics.h"
+#include "base/loop/metrics.h"
 #include "flow/model/flow_model.h"
 #include "probes/probe.h"
 

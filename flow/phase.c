@@ -25,7 +25,7 @@ static unsigned model_facts(const struct flow *flow)
     bool ran = flow_model_jobs_past_pending(m);
     unsigned facts = 0;
 
-    if (flow_model_failed_steps(m))
+    if (flow_model_has_failed(m))
         facts |= FACT_STEP_FAILED;
     if (m->handled_failures && !m->handled_succeed)
         facts |= FACT_HANDLED_FAILURE;
@@ -76,6 +76,7 @@ static void end_retries(struct flow *flow)
         flow_unblock_step(flow, step);
         flow_model_set_state(m, step, STEP_WAITING);
     }
+    flow_approvals_withdraw(flow, false);
     flow_model_end_retries(m);
 }
 
@@ -169,8 +170,11 @@ static void finish(struct flow *flow)
     flow->state.completion_ms = flow->state.since_ms < flow->state.start_ms
                                     ? flow->state.start_ms /* the wall clock was set back */
                                     : flow->state.since_ms;
-    flow->state.duration_ms = flow->state.completion_ms - flow_began_ms(flow);
+    flow->state.duration_ms = flow->state.start_ms /* else no job was ever created */
+                                  ? flow->state.completion_ms - flow_began_ms(flow)
+                                  : 0;
     end_retries(flow);
+    flow_approvals_withdraw(flow, true);
     unblock_steps(flow);
 }
 

@@ -7,7 +7,7 @@
  */
 #include <string.h>
 
-#include "base/hash.h"
+#include "base/collections/hash.h"
 #include "flow/internal.h"
 #include "flow/model/step_probe.h"
 #include "probes/requirements.h"

@@ -5,6 +5,7 @@
 
 #include "base/mem.h"
 #include "flow/internal.h"
+#include "flow/model/approval.h"
 #include "flow/model/control.h"
 #include "flow/model/step_probe.h"
 #include "probes/requirements.h"
@@ -38,8 +39,9 @@ static uint32_t first_aborted(const struct flow_model *m)
     return STEP_NONE;
 }
 
-/* The first step that failed without being handled, or STEP_NONE. */
-static uint32_t first_failed(const struct flow_model *m)
+/* Returns the first step that failed without being handled, or STEP_NONE. `kept`: one whose failure
+ * a rerun has kept. */
+static uint32_t first_failed_of(const struct flow_model *m, bool kept)
 {
     static const enum flow_list lists[] = {FLOW_LIST_FAILED, FLOW_LIST_TERMINATED};
     uint32_t first = STEP_NONE;
@@ -47,11 +49,57 @@ static uint32_t first_failed(const struct flow_model *m)
     for (size_t i = 0; m->failed_jobs + flow_model_failed_steps(m) && i < countof(lists); i++) {
         uint32_t step = step_set_next(&m->lists[lists[i]], 0);
 
-        while (step != STEP_NONE && !flow_model_step_failed(m, step))
+        while (step != STEP_NONE &&
+               (!flow_model_step_failed(m, step) || m->steps[step].kept != kept))
             step = step_set_next(&m->lists[lists[i]], step + 1);
         first = step < first ? step : first;
     }
     return first;
+}
+
+static uint32_t first_failed(const struct flow_model *m)
+{
+    uint32_t step = first_failed_of(m, false);
+
+    return step == STEP_NONE && m->partial ? first_failed_of(m, true) : step;
+}
+
+static void name_steps(const struct flow_model *m, const struct step_set *steps, struct buf *out)
+{
+    uint32_t named = 0;
+
+    step_set_each(steps, step)
+    {
+        if (named == NAMED_MAX) {
+            buf_printf(out, " and %u more", steps->count - named);
+            return;
+        }
+        buf_printf(out, "%s%s", named++ ? ", " : "", flow_graph_name(m->graph, step));
+    }
+}
+
+/* Appends what the approvals of the flow wait for: the question of one, the names of several. */
+static void describe_questions(const struct flow_model *m, struct buf *out)
+{
+    const uint32_t first = step_set_next(&m->asking, 0);
+    const struct step_history *history = m->steps[first].history;
+
+    if (m->asking.count > 1) {
+        buf_str(out, "steps ");
+        name_steps(m, &m->asking, out);
+        buf_str(out, " wait for approval");
+        return;
+    }
+    buf_printf(out, "step %s waits for approval", flow_graph_name(m->graph, first));
+    if (history && history->message)
+        buf_printf(out, ": %s", history->message);
+}
+
+/* Returns whether the flow can go on only when a step is approved. */
+static bool only_asks(const struct flow_model *m)
+{
+    return m->asking.count && !m->to_ask.count && flow_model_unfinished(m) == m->serving &&
+           !m->creating && !m->backing_off && !m->checking && !ready_queue_count(&m->ready_queue);
 }
 
 static const char *failure_reason(const struct flow_model *m, uint32_t step)
@@ -75,22 +123,10 @@ static void describe_failure(const struct flow_model *m, uint32_t step, struct b
     }
     if (history && step_history_message(history))
         buf_printf(out, ": %s", step_history_message(history));
+    if (m->steps[step].kept)
+        buf_str(out, "; the step is not among those that run again");
     if (others)
         buf_printf(out, "; %u more failed", others);
-}
-
-static void name_steps(const struct flow_model *m, const struct step_set *steps, struct buf *out)
-{
-    uint32_t named = 0;
-
-    step_set_each(steps, step)
-    {
-        if (named == NAMED_MAX) {
-            buf_printf(out, " and %u more", steps->count - named);
-            return;
-        }
-        buf_printf(out, "%s%s", named++ ? ", " : "", flow_graph_name(m->graph, step));
-    }
 }
 
 /* Returns whether a probe of the dependent has waited for the failure of the step, and has seen
@@ -150,9 +186,9 @@ static void set_reason_of_handled(struct flow *flow)
     step_set_release(&handlers);
 }
 
-/* The first loop that failed by itself, or STEP_NONE: its condition never came true, or its items
- * could not be read. Such a loop has no failed job. */
-static uint32_t failed_loop(const struct flow_model *m)
+/* Returns the first step that failed and never has a job, or STEP_NONE: a loop whose condition never
+ * came true or whose items could not be read, or an approval that was not given. */
+static uint32_t failed_jobless(const struct flow_model *m)
 {
     for (uint32_t i = 0; m->control && i < m->graph->steps; i++)
         if (m->steps[i].jobless && flow_model_step_failed(m, i))
@@ -160,11 +196,23 @@ static uint32_t failed_loop(const struct flow_model *m)
     return STEP_NONE;
 }
 
+/* Returns the reason of such a failure and appends the message. */
+static const char *jobless_failure(const struct flow_model *m, uint32_t step, struct buf *out)
+{
+    const struct step_history *history = m->steps[step].history;
+
+    if (!m->steps[step].approval)
+        return flow_loop_failure(m, step, out);
+    buf_printf(out, "step %s: %s", flow_graph_name(m->graph, step),
+               history && history->message ? history->message : "it was not approved");
+    return history && history->reason ? history->reason : REASON_REJECTED;
+}
+
 /* Sets the reason of a flow that no failed job explains: it was aborted, hit its deadline, or a
- * loop failed. False otherwise. */
+ * step without a job failed. False otherwise. */
 static bool set_reason_without_job(struct flow *flow)
 {
-    uint32_t loop = failed_loop(&flow->model);
+    uint32_t step = failed_jobless(&flow->model);
 
     if (jobflow_aborted(flow->object)) {
         flow_set_reason(flow, "Aborted", "it was aborted");
@@ -173,15 +221,32 @@ static bool set_reason_without_job(struct flow *flow)
 
         flow_write_deadline(flow, &text);
         flow_set_reason(flow, REASON_DEADLINE, text.data);
-    } else if (loop != STEP_NONE && first_failed(&flow->model) == STEP_NONE) {
+    } else if (step != STEP_NONE && first_failed(&flow->model) == STEP_NONE) {
         scoped(buf) struct buf text = {0};
-        const char *reason = flow_loop_failure(&flow->model, loop, &text);
+        const char *reason = jobless_failure(&flow->model, step, &text);
 
         flow_set_reason(flow, reason, text.data);
     } else {
         return false;
     }
     return true;
+}
+
+/* Sets the reason of a flow of which a rerun has left out steps that have never run. */
+static void set_reason_of_steps_left_out(struct flow *flow)
+{
+    const struct flow_model *m = &flow->model;
+    scoped(buf) struct buf message = {0};
+    struct step_set left_out = {0};
+
+    step_set_init(&left_out, m->graph->steps);
+    for (uint32_t i = 0; i < m->graph->steps; i++)
+        if (m->steps[i].state == STEP_WAITING && !m->steps[i].final && !m->steps[i].is_iteration)
+            step_set_add(&left_out, i);
+    buf_str(&message, "never run: ");
+    name_steps(m, &left_out, &message);
+    flow_set_reason(flow, "StepsNotRun", message.data);
+    step_set_release(&left_out);
 }
 
 void flow_set_failure_reason(struct flow *flow)
@@ -192,7 +257,9 @@ void flow_set_failure_reason(struct flow *flow)
     if (set_reason_without_job(flow))
         return;
     if (step == STEP_NONE) {
-        if (flow->model.handled_failures && !flow->model.handled_succeed)
+        if (flow->model.partial && !flow_model_all_done(&flow->model))
+            set_reason_of_steps_left_out(flow);
+        else if (flow->model.handled_failures && !flow->model.handled_succeed)
             set_reason_of_handled(flow);
         return;
     }
@@ -228,6 +295,9 @@ void flow_update_reason(struct flow *flow)
         reason = failure_reason(m, first_failed(m));
         describe_failure(m, first_failed(m), &message);
         buf_str(&message, "; what does not depend on it goes on");
+    } else if (only_asks(m)) {
+        reason = REASON_ASKING;
+        describe_questions(m, &message);
     }
     replace(&flow->state.reason, reason);
     replace(&flow->state.message, message.len ? message.data : NULL);
@@ -240,6 +310,8 @@ static const char *skip_reason(const struct flow_model *m, uint32_t step)
 
     if (ctl->gate == GATE_NOT_CHOSEN)
         return "the switch chose another";
+    if (m->steps[step].approval && m->steps[step].history && m->steps[step].history->message)
+        return m->steps[step].history->message;
     if (ctl->decided && flow_graph_step(m->graph, step)->condition)
         return "its condition is false";
     return ctl->lost ? "what it waits for has failed" : "everything it waits for was skipped";

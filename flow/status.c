@@ -10,6 +10,7 @@
 #include "flow/blocked_steps.h"
 #include "flow/model/condition.h"
 #include "flow/model/control.h"
+#include "flow/model/serving.h"
 #include "flow/model/spec_hash.h"
 #include "flow/model/step_bitmap.h"
 #include "flow/model/step_probe.h"
@@ -71,8 +72,8 @@ static void write_lists(struct document *doc)
     }
 }
 
-/* The history of a step. The model of a large flow keeps none for most steps, so it is made from
- * the job; `*out_made` is then to be freed by the caller. */
+/* Returns the history of a step. The model of a large flow keeps none for most steps, so it is made
+ * from the job; `*out_made` is then to be freed by the caller. */
 static const struct step_history *history_of(const struct document *doc, uint32_t step,
                                              struct step_history **out_made)
 {
@@ -119,7 +120,8 @@ static void write_job_status_list(struct document *doc)
         jsonw_close_list(&doc->w);
 }
 
-/* The phase that is shown of a step: that of its job, or a text that says why it has none. */
+/* Returns the phase that is shown of a step: that of its job, or a text that says why it has none.
+ */
 static const char *step_phase(const struct step *step)
 {
     if (step->state == STEP_STARTED)
@@ -127,7 +129,7 @@ static const char *step_phase(const struct step *step)
                                        : job_phase_text((enum job_phase)step->phase);
     if (step->state == STEP_SKIPPED)
         return STEP_SKIPPED_TEXT;
-    if (step->block)
+    if (step->block && step->state != STEP_CHECKING)
         return STEP_BLOCKED_TEXT;
     return step->retry || step->state == STEP_BACKOFF ? STEP_RETRYING_TEXT : STEP_WAITING_TEXT;
 }
@@ -183,13 +185,55 @@ static void write_spec_hash(const struct step_history *history, struct jsonw *w)
     jsonw_member_str(w, "specHash", text);
 }
 
-static void write_loop_failure(struct document *doc, uint32_t i)
+static void write_loop_state(struct document *doc, uint32_t i)
 {
     scoped(buf) struct buf message = {0};
-    const char *reason = flow_loop_failure(doc->m, i, &message);
+    const char *reason = flow_loop_state(doc->m, i, &message);
 
     jsonw_member_str_opt(&doc->w, "reason", reason);
     jsonw_member_str_opt(&doc->w, "message", reason ? message.data : NULL);
+}
+
+static void write_cached(struct document *doc, uint32_t i)
+{
+    const struct reused_work *from = doc->m->reuse ? &doc->m->reuse[i].from : NULL;
+    scoped(buf) struct buf message = {0};
+    struct jsonw *w = &doc->w;
+
+    flow_model_write_reused(doc->m, i, &message);
+    jsonw_member_str(w, "reason", STEP_CACHED_TEXT);
+    jsonw_member_str(w, "message", message.data);
+    jsonw_member_open(w, "cachedFrom");
+    jsonw_member_str_opt(w, "entry", from ? from->entry : NULL);
+    jsonw_member_str_opt(w, "key", from ? from->key : NULL);
+    jsonw_member_str_opt(w, "flow", from ? from->flow : NULL);
+    jsonw_member_str_opt(w, "job", from ? from->job : NULL);
+    jsonw_member_str_opt(w, "uid", from ? from->uid : NULL);
+    jsonw_member_time_opt(w, "time", from ? from->made_ms : 0);
+    jsonw_close(w);
+}
+
+static void write_approval(struct jsonw *w, const struct step_history *history)
+{
+    if (!history)
+        return;
+    jsonw_member_time_opt(w, "askedTime", history->asked_ms);
+    jsonw_member_str_opt(w, "reason", history->reason);
+    jsonw_member_str_opt(w, "message", history->message);
+}
+
+/* What is told of a step while it serves others. */
+static void write_serving(struct document *doc, uint32_t i)
+{
+    scoped(buf) struct buf message = {0};
+    uint32_t ended, users = flow_model_count_users(doc->m, i, &ended);
+
+    if (!doc->m->steps[i].ready)
+        buf_str(&message, "its pods are not ready; ");
+    buf_printf(&message, "%u of %u steps that depend on it %s ended", ended, users,
+               ended == 1 ? "has" : "have");
+    jsonw_member_str(&doc->w, "reason", "UntilDependents");
+    jsonw_member_str(&doc->w, "message", message.data);
 }
 
 static void write_reason(struct document *doc, uint32_t i, const struct step_history *history)
@@ -197,9 +241,20 @@ static void write_reason(struct document *doc, uint32_t i, const struct step_his
     const struct step *step = &doc->m->steps[i];
     struct jsonw *w = &doc->w;
 
-    if (step->jobless && step->state == STEP_STARTED)
-        write_loop_failure(doc, i);
-    else if (step->block && step->state != STEP_STARTED) {
+    if (step->approval) {
+        write_approval(w, history);
+    } else if (step->serves && step->state == STEP_STARTED &&
+               !job_phase_finished((enum job_phase)step->phase)) {
+        write_serving(doc, i);
+    } else if (step->jobless && step->state == STEP_STARTED) {
+        write_loop_state(doc, i);
+    } else if (step->state == STEP_CHECKING && !step->block) {
+        jsonw_member_str(w, "reason", "CheckingInputs");
+    } else if (step->state == STEP_STARTED && step->held) {
+        jsonw_member_str(w, "reason", "HashingOutputs");
+    } else if (step->state == STEP_STARTED && step->cached) {
+        write_cached(doc, i);
+    } else if (step->block && step->state != STEP_STARTED) {
         jsonw_member_str(w, "reason", block_reason_text(step->block->reason));
         jsonw_member_str_opt(w, "message", step->block->message);
     } else if (step->state == STEP_STARTED && history) {
@@ -208,8 +263,8 @@ static void write_reason(struct document *doc, uint32_t i, const struct step_his
     }
 }
 
-/* The outputs of a step that has ended; of one to be retried, which may yet end so, those of the
- * attempt before. */
+/* Returns the outputs of a step that has ended; of one to be retried, which may yet end so, those
+ * of the attempt before. */
 static const struct job_results *results_shown(const struct flow_model *m, uint32_t i)
 {
     const struct step_history *history = m->steps[i].history;
@@ -237,7 +292,8 @@ static void write_jobs(struct document *doc, uint32_t step, struct buf *name)
 {
     const struct step *s = &doc->m->steps[step];
 
-    if (s->jobless || !s->attempt || (s->state != STEP_STARTED && s->state != STEP_BACKOFF))
+    if (s->jobless || s->cached || !s->attempt ||
+        (s->state != STEP_STARTED && s->state != STEP_BACKOFF))
         return;
     jsonw_member_open_list(&doc->w, "jobs");
     jsonw_str(&doc->w, job_name(doc->m, step, name));
@@ -282,6 +338,7 @@ static void write_nodes(struct document *doc)
         write_jobs(doc, step, &name);
         jsonw_member_int_opt(w, "attempt", s->attempt);
         jsonw_member_int_opt(w, "retries", s->retries);
+        jsonw_member_bool_opt(w, "kept", s->kept);
         if (s->state == STEP_BACKOFF && history)
             jsonw_member_time_opt(w, "nextRetryTime", history->next_retry_ms);
         write_met_targets(s->probe, w);
@@ -290,7 +347,8 @@ static void write_nodes(struct document *doc)
             jsonw_member_str(w, "case", doc->m->control->steps[step].chosen);
         job_results_write_outputs(results_shown(doc->m, step), w);
         write_reason(doc, step, history);
-        if (history && s->attempt) {
+        jsonw_member_str_opt(w, "reuse", doc->m->reuse ? doc->m->reuse[step].note : NULL);
+        if (history && s->attempt && !s->cached) {
             jsonw_key(w, "attempts");
             step_history_write_attempts(history, s->attempt, w);
         }
@@ -336,11 +394,44 @@ static void write_counts(struct document *doc)
     for (size_t i = 0; i < countof(rows); i++)
         jsonw_member_int_opt(&doc->w, rows[i].key, doc->m->lists[rows[i].list].count);
     jsonw_member_int_opt(&doc->w, "blocked", doc->m->blocked.count);
+    jsonw_member_int_opt(&doc->w, "cached", doc->m->cached);
     if (doc->m->graph->vertices) { /* above, iterations are counted instead of their loop */
         jsonw_member_int(&doc->w, "steps", (int64_t)doc->m->graph->spec->steps.count);
         jsonw_member_int(&doc->w, "completedSteps", completed_steps(doc->m));
     }
     jsonw_close(&doc->w);
+}
+
+/* The bitmap of the steps that a rerun of others has kept. */
+static void write_kept(struct document *doc)
+{
+    scoped(buf) struct buf bits = {0};
+    struct step_set kept = {0};
+
+    step_set_init(&kept, doc->m->graph->steps);
+    for (uint32_t i = 0; i < doc->m->graph->steps; i++)
+        if (doc->m->steps[i].kept)
+            step_set_add(&kept, i);
+    step_bitmap_write(&kept, NULL, &bits);
+    if (bits.len)
+        jsonw_member_str(&doc->w, "kept", bits.data);
+    step_set_release(&kept);
+}
+
+/* The bitmap of the steps that were reused. */
+static void write_cached_bits(struct document *doc)
+{
+    scoped(buf) struct buf bits = {0};
+    struct step_set cached = {0};
+
+    step_set_init(&cached, doc->m->graph->steps);
+    for (uint32_t i = 0; i < doc->m->graph->steps; i++)
+        if (doc->m->steps[i].cached && doc->m->steps[i].state == STEP_STARTED)
+            step_set_add(&cached, i);
+    step_bitmap_write(&cached, NULL, &bits);
+    if (bits.len)
+        jsonw_member_str(&doc->w, "cached", bits.data);
+    step_set_release(&cached);
 }
 
 /* Bitmaps of the steps by how they ended. Steps that have not ended have a bitmap only when a list
@@ -364,6 +455,10 @@ static void write_results(struct document *doc)
     };
 
     jsonw_member_open(&doc->w, "results");
+    if (doc->m->partial)
+        write_kept(doc);
+    if (doc->m->cached)
+        write_cached_bits(doc);
     for (size_t i = 0; i < countof(rows); i++) {
         scoped(buf) struct buf bits = {0};
 

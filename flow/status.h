@@ -56,5 +56,5 @@ struct flow_status_view {
  * is bounded; only the bitmaps grow with the steps. */
 struct blob *flow_status_render(const struct flow_status_view *view);
 
-/** The name of the member of the status that holds the list. */
+/** Returns the name of the member of the status that holds the list. */
 const char *flow_list_key(enum flow_list list);

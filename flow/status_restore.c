@@ -138,6 +138,33 @@ static void restore_job_statuses(struct flow_model *m, struct removed_entries *r
     }
 }
 
+/* A status of Volcano's own controller has neither nodes nor bitmaps. */
+static bool is_upstream_form(const json_t *status)
+{
+    return !json_object_get(status, "nodes") && !json_object_get(status, "results");
+}
+
+static void restore_result(struct step *step, enum job_phase phase);
+
+/* Imports results from the list of jobs that Volcano's own controller keeps, so that a step whose
+ * job is gone does not run again. */
+static void restore_upstream_results(struct flow_model *m, const json_t *status)
+{
+    const json_t *entry;
+    size_t i;
+
+    json_array_foreach(json_object_get(status, "jobStatusList"), i, entry)
+    {
+        const char *name = text_of(entry, "name"), *state = text_of(entry, "state");
+        uint32_t at = name ? flow_model_step_of_job_name(m, name) : STEP_NONE;
+        enum job_phase phase = JOB_NONE;
+
+        if (at != STEP_NONE && state && job_phase_parse(state, &phase) &&
+            job_phase_finished(phase) && m->steps[at].state == STEP_WAITING)
+            restore_result(&m->steps[at], phase);
+    }
+}
+
 static void restore_conditions(struct flow_model *m, const json_t *status)
 {
     json_t *conditions = json_object_get(status, "conditions");
@@ -276,7 +303,7 @@ static void restore_results_of(struct step *step, const json_t *node)
     const char *key;
     json_t *value;
 
-    if (step->jobless || (step->history && step->history->results))
+    if ((step->jobless && !step->approval) || (step->history && step->history->results))
         return;
     results = job_results_new();
     results->restored = true;
@@ -297,9 +324,34 @@ static void restore_results_of(struct step *step, const json_t *node)
 static void restore_failure(struct step *step, const json_t *node)
 {
     if (step->jobless || !phase_failed(step->phase) || json_object_get(node, "jobs"))
-        return;
+        return; /* restore_approval knows those that fail without a job */
     step->attempt = 0;
     step_history_set_failure(history_of(step), text_of(node, "reason"), text_of(node, "message"));
+}
+
+/* Restores the question of an approval, or how it has ended. */
+static void restore_approval(struct step *step, const json_t *node)
+{
+    if (!text_of(node, "reason") && !text_of(node, "askedTime"))
+        return;
+    step_history_set_failure(history_of(step), text_of(node, "reason"), text_of(node, "message"));
+    step->history->asked_ms = time_of(node, "askedTime");
+}
+
+static void restore_cached(struct flow_model *m, uint32_t at, const json_t *node)
+{
+    const json_t *from = json_object_get(node, "cachedFrom");
+    struct reused_work work = {.entry = mem_strdup(text_of(from, "entry")),
+                               .key = mem_strdup(text_of(from, "key")),
+                               .flow = mem_strdup(text_of(from, "flow")),
+                               .job = mem_strdup(text_of(from, "job")),
+                               .uid = mem_strdup(text_of(from, "uid")),
+                               .made_ms = time_of(from, "time")};
+
+    if (m->steps[at].state == STEP_STARTED && m->steps[at].phase == JOB_COMPLETED &&
+        !m->steps[at].jobless)
+        flow_model_restore_cached(m, at, &work);
+    reused_work_release(&work);
 }
 
 static void restore_nodes(struct flow_model *m, const json_t *status)
@@ -322,6 +374,8 @@ static void restore_nodes(struct flow_model *m, const json_t *status)
         restore_retries(step, node);
         if (json_object_get(node, "attempts"))
             restore_attempts(history_of(step), node, attempt);
+        step->kept = json_is_true(json_object_get(node, "kept"));
+        m->partial |= step->kept;
         if (step->probe)
             restore_met_targets(step->probe, node);
         restore_results_of(step, node);
@@ -332,6 +386,12 @@ static void restore_nodes(struct flow_model *m, const json_t *status)
             step->failed_as = phase_of_attempt(node);
         if (!attempt && text_of(node, "reason"))
             restore_failure(step, node);
+        if (step->approval)
+            restore_approval(step, node);
+        if (json_is_object(json_object_get(node, "cachedFrom")))
+            restore_cached(m, at, node);
+        if (m->reuse && text_of(node, "reuse"))
+            flow_model_set_reuse_note(m, at, text_of(node, "reuse"));
         if (m->control && text_of(node, "case") && !m->control->steps[at].chosen)
             m->control->steps[at].chosen = mem_strdup(text_of(node, "case"));
     }
@@ -346,6 +406,34 @@ static void restore_from_bit(struct step *step, enum job_phase phase)
         step->state = STEP_SKIPPED;
     else
         restore_result(step, phase);
+}
+
+static void restore_kept(struct flow_model *m, const char *bits)
+{
+    struct step_set set;
+
+    step_set_init(&set, m->graph->steps);
+    if (bits && step_bitmap_read(bits, &set)) {
+        step_set_each(&set, step) m->steps[step].kept = m->partial = true;
+    }
+    step_set_release(&set);
+}
+
+static void restore_cached_bits(struct flow_model *m, const char *bits)
+{
+    struct step_set set;
+
+    step_set_init(&set, m->graph->steps);
+    if (bits && step_bitmap_read(bits, &set)) {
+        step_set_each(&set, step)
+        {
+            struct reused_work unknown = {0};
+
+            if (m->steps[step].state == STEP_STARTED && !m->steps[step].cached)
+                flow_model_restore_cached(m, step, &unknown);
+        }
+    }
+    step_set_release(&set);
 }
 
 /* The bitmaps number steps by position, so they hold only for the spec they were written for. */
@@ -369,6 +457,8 @@ static void restore_results(struct flow_model *m, const json_t *status, int64_t 
         }
         step_set_release(&set);
     }
+    restore_kept(m, text_of(results, "kept"));
+    restore_cached_bits(m, text_of(results, "cached"));
 }
 
 void flow_restore(struct flow_model *m, struct flow_state *state, struct removed_entries *removed,
@@ -379,6 +469,8 @@ void flow_restore(struct flow_model *m, struct flow_state *state, struct removed
         return;
     restore_nodes(m, status);
     restore_results(m, status, generation);
+    if (is_upstream_form(status) && !m->upstream)
+        restore_upstream_results(m, status);
     if (!m->compact) {
         restore_job_statuses(m, removed, status);
         restore_conditions(m, status);

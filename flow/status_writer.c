@@ -95,7 +95,8 @@ static void stored(struct flow *flow, const struct object *result)
     w->written_changes = w->sent_changes;
     w->written_revision = result->revision;
     if (flow->object->revision > result->revision &&
-        !flow_same_text(flow->object->status, w->written)) /* another client has written the status
+        !flow_same_status(flow->object->status,
+                          w->written)) /* another client has written the status
                                                             * since */
         flow_rewrite_status(flow);
     flow_object_changed(flow, result);
@@ -146,7 +147,7 @@ static void on_done(struct cluster_call *call, const struct object *result, cons
     flow_make_runnable(flow);
 }
 
-/* The newest accepted version of the flow, which the write must be based on. */
+/* Returns the newest accepted version of the flow, which the write must be based on. */
 static const struct object *newest(const struct flow *flow)
 {
     const struct object *known =
@@ -165,7 +166,7 @@ static void submit(struct flow *flow)
     w->rendered_changes = flow->model.changes;
     w->rendered_while_running = flow_model_unfinished(&flow->model) > 0;
     status = flow->opening == FLOW_CLOSED ? blob_ref(w->written) : render(flow);
-    if (!w->overwritten && flow_same_text(status, w->written)) {
+    if (!w->overwritten && flow_same_status(status, w->written)) {
         blob_unref(status);
         status_write_set(&w->state, STATUS_STORED);
         w->written_changes = w->rendered_changes;
@@ -207,7 +208,7 @@ void flow_write_status_soon(struct flow *flow)
         timer_start(flow->controller->loop, &w->window, window_ms(flow));
 }
 
-/* A write has failed, and `window` runs until it is tried again. */
+/* Returns whether a write has failed and `window` runs until it is tried again. */
 static bool waits_to_retry(const struct status_writer *w)
 {
     return w->failures > 0 && timer_armed(&w->window);

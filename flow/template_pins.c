@@ -135,8 +135,7 @@ void template_pins_start(struct flow *flow)
     flow->pins->flow = flow;
     LIST_INSERT_HEAD(&controller->pins, flow->pins, all);
     for (size_t i = 0; i < m->graph->spec->steps.count; i++)
-        if (!flow_step_is_switch(&m->graph->spec->steps.items[i]) &&
-            !flow_step_is_inline(&m->graph->spec->steps.items[i]))
+        if (flow_step_has_named_template(&m->graph->spec->steps.items[i]))
             add(flow, flow_step_template(&m->graph->spec->steps.items[i]));
 }
 

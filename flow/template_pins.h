@@ -28,9 +28,9 @@ bool template_pins_copying(const struct flow *flow);
 void template_pins_template_added(struct flow_controller *controller,
                                   const struct object *template);
 
-/** The template, its copy, or the inline template that the job of a step is made from: borrowed until
- * the next call, or NULL when it does not exist (yet). */
+/** Returns the template, its copy, or the inline template that the job of a step is made from:
+ * borrowed until the next call, or NULL when it does not exist (yet). */
 const struct object *flow_template_of(struct flow *flow, uint32_t step);
-/** Why the copy of a step's template was refused, or NULL. It is reported once; then the copy may
- * be tried again. */
+/** Returns why the copy of a step's template was refused, or NULL. The reason is returned once;
+ * then the copy may be tried again. */
 const char *template_pins_refusal(struct flow *flow, uint32_t step);

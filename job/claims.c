@@ -8,7 +8,7 @@
 #include "api/types/kinds/job/job.h"
 #include "base/mem.h"
 #include "job/model/names.h"
-#include "job/pod.h"
+#include "job/objects/pod.h"
 #include "job/prepare.h"
 
 static bool falls_back(const struct job_run *run)
@@ -27,7 +27,7 @@ static void use_empty_dir(struct job_run *run, size_t position)
         job_status_mark_stale(run);
 }
 
-/* Write the names of claims that are to be created into the spec (O-53). False while that write is
+/* Writes the names of claims that are to be created into the spec (O-53). False while that write is
  * in flight. */
 static bool names_are_written(struct job_run *run)
 {

@@ -9,6 +9,7 @@
 #include "api/types/kinds/command.h"
 #include "base/mem.h"
 #include "job/model/names.h"
+#include "job/removals.h"
 #include "job/run.h"
 #include "job/state/rules.h"
 
@@ -21,82 +22,6 @@ struct parked_command {
     LIST_ENTRY(parked_command) all;
 };
 
-/* A deletion is repeated until it succeeds: a Command that stays would be executed by the next
- * process. */
-enum { RETRY_FIRST_MS = 100, RETRY_MAX_MS = 60000 };
-
-struct command_removal {
-    struct cluster_call call;
-    struct timer timer;
-    struct job_controller *ctl;
-    struct object *command;
-    int64_t wait_ms;
-    LIST_ENTRY(command_removal) waits; /* links the removals that wait for their next attempt */
-};
-
-static void removal_end(struct command_removal *removal)
-{
-    struct job_controller *ctl = removal->ctl;
-
-    object_unref(removal->command);
-    mem_free(removal);
-    if (--ctl->records == 0 && ctl->stopping)
-        job_controller_release(ctl);
-}
-
-static void removal_try(struct command_removal *removal)
-{
-    const struct object *command = removal->command;
-    const struct cluster_removal how = {
-        .uid = object_uid(command), .grace_s = -1, .propagation = PROPAGATE_BACKGROUND};
-
-    cluster_remove(removal->ctl->cluster, &removal->call, &kind_command, object_namespace(command),
-                   object_name(command), &how);
-}
-
-static void removal_unlink(struct command_removal *removal)
-{
-    LIST_REMOVE(removal, waits);
-    timer_stop(removal->ctl->loop, &removal->timer);
-}
-
-static void removal_again(struct timer *timer)
-{
-    struct command_removal *removal = container_of(timer, struct command_removal, timer);
-
-    removal_unlink(removal);
-    removal_try(removal);
-}
-
-static void removal_answered(struct cluster_call *call, const struct object *none,
-                             const struct error *err)
-{
-    struct command_removal *removal = container_of(call, struct command_removal, call);
-    struct job_controller *ctl = removal->ctl;
-
-    if (!err || err->code == ERR_NOT_FOUND || ctl->stopping) {
-        removal_end(removal);
-        return;
-    }
-    LIST_INSERT_HEAD(&ctl->removals, removal, waits);
-    timer_start(ctl->loop, &removal->timer, removal->wait_ms);
-    removal->wait_ms =
-        removal->wait_ms * 2 < RETRY_MAX_MS ? removal->wait_ms * 2 : (int64_t)RETRY_MAX_MS;
-}
-
-static void remove_command(struct job_controller *ctl, const struct object *command)
-{
-    struct command_removal *removal = mem_alloc(sizeof *removal);
-
-    *removal = (struct command_removal){.call.done = removal_answered,
-                                        .timer.fire = removal_again,
-                                        .ctl = ctl,
-                                        .command = object_ref(command),
-                                        .wait_ms = RETRY_FIRST_MS};
-    ctl->records++;
-    removal_try(removal);
-}
-
 static void reject(struct job_controller *ctl, const struct object *about,
                    const struct object *command, const char *why)
 {
@@ -105,12 +30,12 @@ static void reject(struct job_controller *ctl, const struct object *about,
     cluster_event(ctl->cluster, about, EVENT_WARNING, "CommandRejected", JOB_COMPONENT,
                   "command %s (%s of job %s) is refused: %s", object_name(command),
                   asked->action ? asked->action : "", asked->target.name, why);
-    remove_command(ctl, command);
+    job_remove(ctl, &kind_command, command->meta);
 }
 
 void job_command_done(struct job_run *run, const struct object *command)
 {
-    remove_command(run->ctl, command);
+    job_remove(run->ctl, &kind_command, command->meta);
 }
 
 static void unpark(struct parked_command *parked)
@@ -160,15 +85,9 @@ void job_commands_release(struct job_controller *ctl)
 {
     while (!LIST_EMPTY(&ctl->parked))
         unpark(LIST_FIRST(&ctl->parked));
-    while (!LIST_EMPTY(&ctl->removals)) {
-        struct command_removal *removal = LIST_FIRST(&ctl->removals);
-
-        removal_unlink(removal);
-        removal_end(removal);
-    }
 }
 
-/* Read the target of a targeted action from the Command's annotations (O-67). */
+/* Reads the target of a targeted action from the Command's annotations (O-67). */
 static void find_target(const struct job_run *run, const struct object *command,
                         struct job_request *request)
 {
@@ -201,7 +120,7 @@ static void execute(struct job_controller *ctl, const struct object *job,
     struct job_request *request;
 
     if (last && strcmp(last, object_uid(command)) == 0) { /* executed by the last process */
-        remove_command(ctl, command);
+        job_remove(ctl, &kind_command, command->meta);
         return;
     }
     job_run_event(run, EVENT_NORMAL, "CommandIssued", "command %s: %s", object_name(command),

@@ -17,8 +17,8 @@ struct parked_command;
 #define RESOURCE_COMMAND_UID "command-uid"
 
 void job_command_arrived(struct job_controller *ctl, const struct object *command);
-/** Execute the Commands that arrived before this job; each waits 30 s for its job. */
+/** Executes the Commands that arrived before this job; each waits 30 s for its job. */
 void job_commands_unpark(struct job_controller *ctl, const struct object *job);
 void job_commands_release(struct job_controller *ctl);
-/** Delete a Command whose request was dealt with. */
+/** Deletes a Command whose request was dealt with. */
 void job_command_done(struct job_run *run, const struct object *command);

@@ -8,9 +8,11 @@
 
 #include "base/mem.h"
 #include "job/model/names.h"
+#include "job/objects/gang.h"
+#include "job/removals.h"
 #include "job/run.h"
 
-/* The uid of the Volcano Job that controls the object, or NULL (O-18, O-19). */
+/* Returns the uid of the Volcano Job that controls the object, or NULL (O-18, O-19). */
 static const char *owner_job(const struct object *object)
 {
     const struct owner_ref *owner = meta_controller(object->meta);
@@ -42,11 +44,17 @@ static bool needs_record(struct job_controller *ctl, const struct object *job, b
     for (size_t i = 0; i < status->controlled.count; i++)
         if (strncmp(status->controlled.items[i].key, "plugin-", 7) == 0)
             return true;
-    if (!look_around)
+    if (!look_around || !ctl->gang->kind)
         return false;
-    name = job_podgroup_name(job);
-    group = cluster_get(ctl->cluster, &kind_pod_group, object_namespace(job), name);
+    name = ctl->gang->name(job);
+    group = cluster_get(ctl->cluster, ctl->gang->kind, object_namespace(job), name);
     return group && !object_deleting(group);
+}
+
+static bool has_just_ended(const struct object *old, const struct object *job)
+{
+    return old->status != job->status && job_phase_finished(job_status_of(job)->phase) &&
+           !job_phase_finished(job_status_of(old)->phase);
 }
 
 static void job_changed(struct cluster_watcher *watcher, enum cluster_change change,
@@ -58,11 +66,17 @@ static void job_changed(struct cluster_watcher *watcher, enum cluster_change cha
     if (change == CHANGE_DELETED) {
         job_ttl_forget(&ctl->ttl, job);
         job_metrics_forget(&ctl->metrics, job);
+        if (!job_phase_finished(job_status_of(job)->phase))
+            job_dependents_end(ctl, job);
         if (run)
             job_run_drop(run); /* timers, requests and retries go with it (O-64) */
         return;
     }
     job_ttl_update(&ctl->ttl, job);
+    if (ctl->dependents && old && has_just_ended(old, job))
+        job_dependents_end(ctl, job);
+    else if (ctl->dependents && change == CHANGE_ADDED)
+        job_dependents_seen(ctl, job);
     if (run) {
         job_run_job(run, job);
     } else if (!object_deleting(job) && needs_record(ctl, job, change == CHANGE_ADDED)) {
@@ -146,6 +160,7 @@ static void plugin_object_changed(struct cluster_watcher *watcher, enum cluster_
     struct job_controller *ctl = container_of(watcher, struct plugin_watcher, watcher)->ctl;
     struct job_run *run = change != CHANGE_ADDED ? run_of_owner(ctl, object) : NULL;
 
+    job_dependents_changed(ctl, change, old, object);
     if (!run || !run->prepared)
         return;
     run->prepared = false;
@@ -166,8 +181,14 @@ static void claim_changed(struct cluster_watcher *watcher, enum cluster_change c
 {
     struct job_controller *ctl = container_of(watcher, struct job_controller, claims);
 
+    job_dependents_changed(ctl, change, old, claim);
     if (change == CHANGE_ADDED)
         job_waiters_wake(&ctl->waiters, &kind_pvc, object_namespace(claim), object_name(claim));
+}
+
+const struct kind *job_gang_kind(enum job_gang gang)
+{
+    return job_gang_form(gang)->kind;
 }
 
 static const struct kind *const plugin_kinds[JOB_PLUGIN_KINDS_N] = {
@@ -176,21 +197,23 @@ static const struct kind *const plugin_kinds[JOB_PLUGIN_KINDS_N] = {
 struct job_controller *job_controller_start(struct cluster *cluster,
                                             const struct job_options *options)
 {
+    const struct job_schedulers schedulers = {options->scheduler_name, options->absent_scheduler};
     struct job_controller *ctl = mem_alloc(sizeof *ctl);
 
     *ctl = (struct job_controller){
         .cluster = cluster,
         .loop = cluster->loop,
         .options = *options,
-        .cache = job_spec_cache_new(),
+        .gang = job_gang_form(options->gang),
+        .cache = job_spec_cache_new(&schedulers),
         .flush = {.fire = job_status_flush},
         .jobs = {job_changed, &kind_job},
         .pods = {pod_changed, &kind_pod},
-        .groups = {group_changed, &kind_pod_group},
+        .groups = {group_changed, job_gang_kind(options->gang)},
         .queues = {queue_changed, &kind_queue},
         .claims = {claim_changed, &kind_pvc},
         .commands = {command_changed, &kind_command},
-        .ttl = {.cluster = cluster, .aborted = options->gc_aborted},
+        .ttl = {.cluster = cluster, .off = options->without_gc, .aborted = options->gc_aborted},
     };
     job_metrics_init(&ctl->metrics, loop_metrics(ctl->loop));
     for (size_t i = 0; i < JOB_PLUGIN_KINDS_N; i++) {
@@ -202,7 +225,8 @@ struct job_controller *job_controller_start(struct cluster *cluster,
     cluster_watch(cluster, &ctl->claims);
     cluster_watch(cluster, &ctl->jobs);
     cluster_watch(cluster, &ctl->pods);
-    cluster_watch(cluster, &ctl->groups);
+    if (ctl->groups.kind)
+        cluster_watch(cluster, &ctl->groups);
     cluster_watch(cluster, &ctl->commands);
     return ctl;
 }
@@ -214,7 +238,8 @@ void job_controller_stop(struct job_controller *ctl)
     if (!ctl)
         return;
     cluster_unwatch(ctl->cluster, &ctl->commands);
-    cluster_unwatch(ctl->cluster, &ctl->groups);
+    if (ctl->groups.kind)
+        cluster_unwatch(ctl->cluster, &ctl->groups);
     cluster_unwatch(ctl->cluster, &ctl->pods);
     cluster_unwatch(ctl->cluster, &ctl->jobs);
     cluster_unwatch(ctl->cluster, &ctl->claims);
@@ -225,7 +250,9 @@ void job_controller_stop(struct job_controller *ctl)
     ctl->stopping = true;
     ctl->records++; /* keeps the controller until the end of this function */
     job_commands_release(ctl);
+    job_removals_release(ctl);
     job_ttl_release(&ctl->ttl);
+    job_dependents_release(ctl);
     HASH_ITER(hh, ctl->runs, run, next)
     job_run_drop(run);
     if (--ctl->records == 0) /* otherwise the last answer frees it */

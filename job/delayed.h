@@ -12,8 +12,8 @@
  * status.controlledResources in the turn that arms them (job/delayed_annotations.c).
  */
 #include "api/types/object.h"
-#include "base/hash.h"
-#include "base/loop.h"
+#include "base/collections/hash.h"
+#include "base/loop/loop.h"
 #include "job/model/model.h"
 #include "job/model/policy.h"
 
@@ -51,7 +51,7 @@ enum job_delays {
 /** Raise the job's state to `how`. */
 void job_delayed_changed(struct job_run *run, enum job_delays how);
 
-/** Arm (or keep) the delayed action a policy asks for. `request` is borrowed. */
+/** Arms the delayed action that a policy asks for, or keeps it if it is armed. `request` is borrowed. */
 void job_delayed_add(struct job_run *run, const struct job_request *request,
                      const struct job_policy_result *response);
 /** An event of a pod is taken up: cancel the actions whose cause it ends (7.1 Cancel). */
@@ -80,10 +80,10 @@ struct job_delayed_annotation {
 };
 /** Must the status store an action's deadline, because it does not follow from the pod? */
 bool job_delayed_is_annotated(enum job_event event, const struct object *pod, int64_t cause_ms);
-/** Bring controlledResources up to date, before the status is written. True when that changed
+/** Brings controlledResources up to date, before the status is written. True when that changed
  * them. */
 bool job_delayed_annotations_write(struct job_run *run);
-/** Arm the stored actions in a new record. */
+/** Arms the stored actions in a new record. */
 void job_delayed_annotations_load(struct job_run *run);
 /** Arms one of the stored actions. Nothing happens when the job or its policies do not fit
  * (job/delayed.c). */

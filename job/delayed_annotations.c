@@ -108,7 +108,7 @@ bool job_delayed_annotations_write(struct job_run *run)
     return changed;
 }
 
-/* Copy the text up to `end` into `out` and move `*at` behind it. False when it does not fit. */
+/* Copies the text up to `end` into `out` and moves `*at` behind it. False when it does not fit. */
 static bool take_word(const char **at, char end, char *out, size_t room)
 {
     const char *stop = strchr(*at, end);
@@ -167,7 +167,7 @@ static bool take_pods(const struct job_run *run, const char **at, struct job_del
     return task >= 0;
 }
 
-/* Read one entry, arm its actions and move `*at` to its end. False when the entry is damaged. */
+/* Reads one entry, arms its actions and moves `*at` to its end. False when the entry is damaged. */
 static bool rearm(struct job_run *run, const char **at)
 {
     struct job_delayed_annotation note;

@@ -19,9 +19,12 @@
  * marked. */
 enum { MARK_ROUNDS = 10 };
 
-/* The text of state.reason: the event that decided, or the action when a Command asked for it. */
+/* Returns the text of state.reason: that of the request, else the event that decided, or the action
+ * when a Command asked for it. */
 static const char *reason_of(const struct job_request *request, enum job_action action)
 {
+    if (request->reason)
+        return request->reason;
     return request->event == EVENT_NONE || request->event == EVENT_COMMAND_ISSUED
                ? job_action_text(action)
                : job_event_text(request->event);
@@ -65,7 +68,7 @@ struct target_range {
     int32_t from, to;
 };
 
-/* The slots that an action restarts: one, those of a partition, or all of a task. */
+/* Returns the slots that an action restarts: one, those of a partition, or all of a task. */
 static struct target_range range_of(const struct job_run *run, const struct job_request *request,
                                     enum job_action action)
 {
@@ -203,8 +206,8 @@ static void kill_all(struct job_run *run, struct job_request *request, enum job_
     job_change_phase(run, rule->to, reason_of(request, action), message.data, request);
 }
 
-/* The job with annotations that count a resume, with the version it starts from. They are written
- * before the resume is decided (O-34). */
+/* Returns the job with annotations that count a resume, with the version it starts from. They are
+ * written before the resume is decided (O-34). */
 static struct object *with_resume_counted(const struct job_run *run)
 {
     char count[16], version[16];
@@ -270,6 +273,13 @@ static void execute_action(struct job_run *run, struct job_request *request, enu
         run->sync_wanted = true;
         return;
     }
+    if (run->model.lifecycle.at_most_once && (rule.to == JOB_RESTARTING || rule.resume)) {
+        job_run_event(run, EVENT_WARNING, "ExecuteAction",
+                      "%s has no effect on a job that runs at most once", job_action_text(action));
+        job_request_finish(run, request);
+        run->sync_wanted = true;
+        return;
+    }
     if (rule.resume && !resume_is_counted(run)) {
         count_resume(run, request);
         return;
@@ -302,6 +312,18 @@ static void execute_action(struct job_run *run, struct job_request *request, enu
     }
 }
 
+/* The pods of companions are started again when they end: that is no event of the whole job. */
+static bool is_of_companion(const struct job_run *run, const struct job_request *request)
+{
+    return request->has_task && run->model.tasks[request->at.task].companion;
+}
+
+/* A gang that takes no other pods in begins anew when it has lost one. */
+static bool is_loss_of_present_pod(const struct job_run *run, const struct job_request *request)
+{
+    return request->event == EVENT_POD_EVICTED && request->version == run->model.state.version;
+}
+
 void job_execute(struct job_run *run, struct job_request *request)
 {
     static const struct job_policy_rows none = {0};
@@ -331,9 +353,13 @@ void job_execute(struct job_run *run, struct job_request *request)
         }
     }
     job_delayed_on_event(run, request);
-    response = job_policy_match(
-        &what, run->model.state.version,
-        request->has_task ? compiled->tasks[request->at.task].policies : none, compiled->policies);
+    response =
+        job_policy_match(&what, run->model.state.version,
+                         request->has_task ? compiled->tasks[request->at.task].policies : none,
+                         is_of_companion(run, request) ? none : compiled->policies);
+    if (run->ctl->gang->whole && response.source == POLICY_NONE && !request->has_action &&
+        is_loss_of_present_pod(run, request))
+        response.action = ACT_RESTART_JOB;
     if (response.delay_ms > 0) {
         /* The sync keeps counters and pods right until the action is due (O-25). */
         job_delayed_add(run, request, &response);

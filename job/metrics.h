@@ -5,7 +5,7 @@
  */
 #include "api/types/kinds/job/job.h"
 #include "api/types/object.h"
-#include "base/metrics.h"
+#include "base/loop/metrics.h"
 
 struct job_metrics {
     struct metric_family *completed, *failed; /* a series per job, dropped with the job */
@@ -18,5 +18,5 @@ void job_metrics_init(struct job_metrics *metrics, struct metrics *registry);
 void job_metrics_phase_changed(struct job_metrics *metrics, const struct object *job,
                                enum job_phase to);
 void job_metrics_pod_created(struct job_metrics *metrics, const struct object *job, int64_t now_ms);
-/** Drop the series of a deleted job. */
+/** Drops the series of a deleted job. */
 void job_metrics_forget(struct job_metrics *metrics, const struct object *job);

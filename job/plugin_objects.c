@@ -8,7 +8,7 @@
 
 #include "base/mem.h"
 #include "base/secret.h"
-#include "job/pod_plugins.h"
+#include "job/objects/pod_plugins.h"
 #include "job/prepare.h"
 
 #define RECORD_PREFIX "plugin-"
@@ -99,12 +99,24 @@ static void begin_creation(struct job_run *run, const struct job_plan_object *wa
                        job_owned_object(run, wanted->kind, wanted->name, blob_ref(wanted->body)));
 }
 
+/* Another API server prints the members of a body in an order of its own. */
+static bool is_same_body(const struct blob *a, const struct blob *b)
+{
+    scoped(json) json_t *left = NULL, *right = NULL;
+
+    if (a == b || strcmp(a->text, b->text) == 0)
+        return true;
+    left = json_loadb(a->text, a->len, 0, NULL);
+    right = json_loadb(b->text, b->len, 0, NULL);
+    return left && right && json_equal(left, right);
+}
+
 static bool update_object(struct job_run *run, const struct job_plan_object *wanted,
                           const struct object *is)
 {
     struct blob *body = wanted->adapt ? wanted->adapt(is, wanted->body) : blob_ref(is->body);
 
-    if (body == is->body || strcmp(body->text, is->body->text) == 0) {
+    if (is_same_body(body, is->body)) {
         blob_unref(body);
         return true;
     }
@@ -147,7 +159,7 @@ static bool ensure_object(struct job_run *run, const struct job_plan_object *wan
     return false;
 }
 
-/* Repeat the warnings of admission as events of the job, once per record. */
+/* Repeats the warnings of admission as events of the job, once per record. */
 static void report_warnings(struct job_run *run)
 {
     struct job_plugin_job job = job_plugin_job_of(&run->model);
@@ -187,7 +199,7 @@ static bool is_ours(const struct job_run *run, const struct job_plan_object *wan
     return is && job_run_owns(run, is);
 }
 
-/* Record each plugin once its objects exist (O-P03), and objects that have a record of their own
+/* Records each plugin once its objects exist (O-P03), and objects that have a record of their own
  * (O-P16). */
 static void record_plugins(struct job_run *run, const struct job_object_plan *plan)
 {

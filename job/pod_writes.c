@@ -9,8 +9,11 @@
 #include "api/types/kinds/job/job.h"
 #include "base/mem.h"
 #include "job/model/names.h"
-#include "job/pod.h"
+#include "job/objects/pod.h"
 #include "job/run.h"
+
+/* Time between two attempts of what only an administrator can make possible. */
+enum { ASK_AGAIN_MS = 60000 };
 
 struct pod_op {
     struct cluster_call call;
@@ -24,8 +27,19 @@ enum failure {
     FAILURE_STALE,     /* newer data is on its way: retry when it has arrived */
     FAILURE_TRANSIENT, /* retry after a back-off, without an event */
     FAILURE_WAITING,   /* retry after a back-off, with an event: something else must change first */
+    FAILURE_RIGHTS,    /* retry now and then, with an event: an administrator must give the right */
+    FAILURE_CLOSING, /* retry now and then: the namespace, and the job with it, are being removed */
     FAILURE_PERMANENT, /* a limited number of retries: only a change of the job can help */
 };
+
+/* A server refuses for four reasons with the same code. */
+static enum failure classify_denial(const char *message)
+{
+    return strstr(message, "quota")                   ? FAILURE_WAITING
+           : strstr(message, "being terminated")      ? FAILURE_CLOSING
+           : strstr(message, "is forbidden: User \"") ? FAILURE_RIGHTS
+                                                      : FAILURE_PERMANENT;
+}
 
 static enum failure classify(const struct error *err)
 {
@@ -39,10 +53,17 @@ static enum failure classify(const struct error *err)
         [ERR_STORAGE] = FAILURE_WAITING,       [ERR_UNAUTHORIZED] = FAILURE_TRANSIENT,
     };
 
-    if (err->code == ERR_FORBIDDEN &&
-        (strstr(err->message, "quota") || strstr(err->message, "being terminated")))
-        return FAILURE_WAITING;
-    return classes[err->code];
+    return err->code == ERR_FORBIDDEN ? classify_denial(err->message) : classes[err->code];
+}
+
+/* Returns the reason of the state of a job that waits because of a failure; NULL: it has none. */
+static const char *waiting_reason(const struct error *err)
+{
+    enum failure failure = classify(err);
+
+    if (failure == FAILURE_WAITING)
+        return err->code == ERR_FORBIDDEN ? "QuotaExceeded" : "FailedCreate";
+    return failure == FAILURE_RIGHTS ? "Forbidden" : NULL;
 }
 
 /* The job can never get its pods: terminate it, after as many retries as Volcano makes. */
@@ -74,10 +95,14 @@ void job_write_failed(struct job_run *run, const char *event_reason, const char 
             work_add_after(&run->work, 5);
         return;
     }
-    if (failure != FAILURE_TRANSIENT)
+    if (failure != FAILURE_TRANSIENT && failure != FAILURE_CLOSING)
         job_run_event(run, EVENT_WARNING, event_reason, "%s: %s", what, err->message);
     if (job_run_holding(run))
         return; /* failures of one round count once */
+    if (failure == FAILURE_RIGHTS || failure == FAILURE_CLOSING) {
+        work_add_after(&run->work, ASK_AGAIN_MS);
+        return;
+    }
     if (failure == FAILURE_PERMANENT && limit >= 0 && run->permanent++ >= (unsigned)limit) {
         give_up(run, what, err);
         return;
@@ -130,7 +155,7 @@ static struct cluster_call *begin(struct job_run *run, struct slot_id at, enum s
     return &op->call;
 }
 
-/* Take over the version of a pod in an answer. */
+/* Takes over the version of a pod in an answer. */
 static void take_pod(struct job_run *run, struct slot_id at, const struct object *pod)
 {
     struct pod_facts facts;
@@ -184,9 +209,8 @@ static void created(struct cluster_call *call, const struct object *pod, const s
     } else if (err->code == ERR_EXISTS) {
         name_taken(run, at, err);
     } else {
-        if (classify(err) == FAILURE_WAITING)
-            job_status_waits(run, err->code == ERR_FORBIDDEN ? "QuotaExceeded" : "FailedCreate",
-                             err->message);
+        if (waiting_reason(err))
+            job_status_waits(run, waiting_reason(err), err->message);
         job_write_failed(run, "FailedCreate", "create pod", err);
     }
     job_run_sync(run);

@@ -8,7 +8,7 @@
 #include "api/types/kinds/job/job.h"
 #include "api/types/kinds/scheduling/priority_class.h"
 #include "job/model/names.h"
-#include "job/podgroup.h"
+#include "job/objects/podgroup.h"
 #include "job/prepare.h"
 
 static int32_t priority_of(void *ctx, const char *name)
@@ -22,6 +22,8 @@ static bool is_staged(const struct job_run *run)
 {
     const char *text;
 
+    if (run->model.lifecycle.has_companions) /* they must run before the other pods exist */
+        return true;
     if (!run->model.compiled->has_dependencies)
         return false;
     text = meta_annotation(run->model.job->meta, ANNOTATION_DEPENDSON_GANG);
@@ -77,11 +79,11 @@ void job_podgroup_remove(struct job_run *run)
     if (job_podgroup_writing(run->podgroup) || run->podgroup == GROUP_REMOVED ||
         object_deleting(group))
         return;
-    cluster_remove(run->ctl->cluster, begin_write(run, GROUP_REMOVING), &kind_pod_group,
+    cluster_remove(run->ctl->cluster, begin_write(run, GROUP_REMOVING), group->kind,
                    object_namespace(group), object_name(group), &how);
 }
 
-/* Replace only the members that follow the job. Queue, topology and the task minimums of other
+/* Replaces only the members that follow the job. Queue, topology and the task minimums of other
  * writers stay (15.1). */
 static void update_group(struct job_run *run, const struct blob *wanted)
 {
@@ -106,7 +108,7 @@ static void update_group(struct job_run *run, const struct blob *wanted)
     }
     if (minimums)
         json_object_update(minimums, json_object_get(from, "minTaskMember"));
-    else
+    else if (json_object_get(from, "minTaskMember"))
         json_object_set(spec, "minTaskMember", json_object_get(from, "minTaskMember"));
     cluster_update(run->ctl->cluster, begin_write(run, GROUP_UPDATING),
                    object_with_body(run->model.group, object_body_from_json(body)));
@@ -135,12 +137,18 @@ bool job_podgroup_ensure(struct job_run *run)
                        job_podgroup_build(model, wanted)); /* frees `wanted` */
         return false;
     }
-    if (job_podgroup_differs(model->group, wanted)) {
+    if (!run->ctl->gang->fixed && job_podgroup_differs(model->group, wanted)) {
         update_group(run, wanted);
         blob_unref(wanted);
         return false;
     }
     blob_unref(wanted);
+    if (run->ctl->gang->admits &&
+        job_queue_priority(model->group->meta) != job_queue_priority(model->job->meta)) {
+        cluster_update(run->ctl->cluster, begin_write(run, GROUP_UPDATING),
+                       job_podgroup_with_priority(model));
+        return false;
+    }
     job_podgroup_set(&run->podgroup, GROUP_CHECKED);
     return true;
 }

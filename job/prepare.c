@@ -10,6 +10,7 @@
 #include "api/types/kinds/scheduling/queue.h"
 #include "base/mem.h"
 #include "job/model/names.h"
+#include "job/objects/podgroup.h"
 
 /* A write in flight that preparation waits for. */
 struct prep_op {
@@ -60,10 +61,13 @@ struct object *job_owned_object(const struct job_run *run, const struct kind *ki
 {
     const struct object *job = run->model.job;
     struct owner_ref owner = {JOB_API_VERSION, "Job", object_name(job), run->uid, true, true};
+    struct kv label = {LABEL_MANAGED_BY, MANAGED_BY_US};
     struct meta *meta = meta_new(&(struct meta){.namespace = object_namespace(job),
                                                 .name = name,
                                                 .uid = "",
                                                 .deletion_grace_s = -1,
+                                                .labels = &label,
+                                                .n_labels = run->ctl->options.label_objects,
                                                 .owners = &owner,
                                                 .n_owners = 1});
 
@@ -111,17 +115,50 @@ static bool ensure_forwarding_annotation(struct job_run *run)
     return false;
 }
 
+/* Says once, while a job has not begun, which of its fields mean nothing without queues and without
+ * Volcano's scheduler. */
+static void report_ignored(struct job_run *run)
+{
+    const struct job_compiled_spec *compiled = run->model.compiled;
+    bool has_begun = run->model.state.phase != JOB_PENDING || run->model.state.version > 0;
+
+    if (run->warned_ignored || has_begun)
+        return;
+    run->warned_ignored = true;
+    if (!run->ctl->gang->has_queues && strcmp(compiled->spec->queue, "default") != 0)
+        job_run_event(run, EVENT_WARNING, "QueueIgnored",
+                      "queue %s is ignored: this cluster has no queues", compiled->spec->queue);
+    if (compiled->lacking)
+        job_run_event(run, EVENT_WARNING, "SchedulerReplaced",
+                      "scheduler %s does not run in this cluster: pods get %s", compiled->lacking,
+                      run->ctl->options.scheduler_name);
+}
+
+/* Returns true when the job's queue lets it begin. */
+static bool ensure_place_in_queue(struct job_run *run)
+{
+    if (run->ctl->options.gang == JOB_GANG_VOLCANO)
+        return ensure_queue(run) && ensure_forwarding_annotation(run);
+    report_ignored(run);
+    return true;
+}
+
 bool job_prepare(struct job_run *run)
 {
     if (run->prep_ops > 0)
         return false;
     if (!run->prepared) {
-        if (!ensure_queue(run) || !ensure_forwarding_annotation(run) || !job_claims_ensure(run) ||
+        if (!ensure_place_in_queue(run) || !job_claims_ensure(run) ||
             !job_plugin_objects_ensure(run))
             return false;
         run->prepared = true;
     }
-    return job_podgroup_ensure(run);
+    return !run->ctl->gang->kind || job_podgroup_ensure(run);
+}
+
+bool job_prepare_admitted(const struct job_run *run)
+{
+    return !run->ctl->gang->kind || job_podgroup_admitted(&run->model);
 }
 
 void job_prepare_undo(struct job_run *run, enum job_prepare_scope scope)

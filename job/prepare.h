@@ -5,10 +5,10 @@
  */
 #include "job/run.h"
 
-/** Begin a write that preparation waits for. `reason` is the reason of the event when it fails
+/** Begins a write that preparation waits for. `reason` is the reason of the event when it fails
  * (static text). */
 struct cluster_call *job_prepare_write(struct job_run *run, const char *reason);
-/** A draft of an object that the job controls, owned; consumes `body`. */
+/** Returns a draft of an object that the job controls, owned; consumes `body`. */
 struct object *job_owned_object(const struct job_run *run, const struct kind *kind,
                                 const char *name, struct blob *body);
 

@@ -14,7 +14,7 @@ static bool is_of_task(enum job_event event)
     return event == EVENT_TASK_COMPLETED || event == EVENT_TASK_FAILED;
 }
 
-/* Append " of pod x" or " of task y", the subject of the event. */
+/* Appends " of pod x" or " of task y", the subject of the event. */
 static void put_subject(const struct job_run *run, const struct job_request *request,
                         struct buf *out)
 {
@@ -33,7 +33,7 @@ static void put_subject(const struct job_run *run, const struct job_request *req
     }
 }
 
-/* The exit code of the event; for a delayed action that of the pod in the slot. */
+/* Returns the exit code of the event; for a delayed action that of the pod in the slot. */
 static int32_t exit_code_of(const struct job_run *run, const struct job_request *request)
 {
     const struct job_slot *slot = request->event == EVENT_POD_FAILED && request->has_pod
@@ -52,7 +52,7 @@ static const char *const commanded[JOB_ACTION_N] = {
     [ACT_RESUME_JOB] = "resumed",
 };
 
-/* Append the message of the Command, or its name when it has none. */
+/* Appends the message of the Command, or its name when it has none. */
 static void put_command(const struct object *command, struct buf *out)
 {
     enum { MESSAGE_MAX = 200 };
@@ -74,6 +74,10 @@ void job_reason_of_action(const struct job_run *run, const struct job_request *r
     if (request->command && commanded[action]) {
         buf_str(out, commanded[action]);
         put_command(request->command, out);
+        return;
+    }
+    if (request->message) {
+        buf_str(out, request->message);
         return;
     }
     buf_str(out, job_action_text(action));
@@ -104,8 +108,8 @@ static void put_ends(const struct job_model *model, const struct job_counts *c, 
 {
     const struct job_slot *failed = first_failed(model);
 
-    buf_printf(out, "%d of %lld pods succeeded, %d failed", c->succeeded, (long long)c->replicas,
-               c->failed);
+    buf_printf(out, "%d of %lld pods succeeded, %d failed", c->succeeded,
+               (long long)job_counts_ordinary(c), c->failed);
     if (!failed)
         return;
     buf_printf(out, " (%s%s", c->failed > 1 ? "first " : "", object_name(failed->pod));
@@ -136,7 +140,7 @@ static void put_end(const struct job_model *model, const struct job_counts *c, c
     else if (strcmp(reason, "TaskMinAvailableMissed") == 0)
         put_short_task(model, out);
     else
-        buf_printf(out, "; minAvailable %d", c->min_available);
+        buf_printf(out, "; minAvailable %lld", (long long)job_counts_ordinary_minimum(c));
 }
 
 static void put_spent(const struct job_model *model, const struct job_counts *c, struct buf *out)
@@ -161,7 +165,7 @@ void job_reason_of_verdict(const struct job_model *model, const struct job_count
                    (long long)c->replicas, c->min_available);
     else if (c->phase == JOB_RUNNING)
         put_end(model, c, verdict->reason, out);
-    else if (verdict->phase == JOB_FAILED)
+    else if (verdict->phase == JOB_FAILED && c->phase != JOB_TERMINATING)
         put_spent(model, c, out);
     else /* the decision that began the restart or the end */
         buf_str(out, model->state.message ? model->state.message : "");

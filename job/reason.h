@@ -7,10 +7,10 @@
 #include "base/buf.h"
 #include "job/run.h"
 
-/** Append what led to an action: "RestartPod after PodFailed of pod x with exit code 3". */
+/** Appends what led to an action: "RestartPod after PodFailed of pod x with exit code 3". */
 void job_reason_of_action(const struct job_run *run, const struct job_request *request,
                           enum job_action action, struct buf *out);
 
-/** Append why a sync moves the job from counts->phase to verdict->phase. */
+/** Appends why a sync moves the job from counts->phase to verdict->phase. */
 void job_reason_of_verdict(const struct job_model *model, const struct job_counts *counts,
                            const struct job_verdict *verdict, struct buf *out);

@@ -2,6 +2,8 @@
  * The queue of requests of a job, in order of arrival, and beside it the list of delayed actions
  * that came due while the job restarts.
  */
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/mem.h"
@@ -31,6 +33,7 @@ void job_request_free(struct job_request *request)
         return;
     object_unref(request->pod);
     object_unref(request->command);
+    mem_free(request->message);
     mem_free(request);
 }
 
@@ -47,6 +50,26 @@ void job_request_finish(struct job_run *run, struct job_request *request)
         job_command_done(run, request->command);
     }
     job_request_free(request);
+}
+
+void job_request_terminate(struct job_run *run, const char *reason, const char *format, ...)
+{
+    struct job_request *request = mem_alloc(sizeof *request);
+    char text[256];
+    va_list args;
+
+    *request = (struct job_request){.event = EVENT_COMMAND_ISSUED,
+                                    .has_action = true,
+                                    .action = ACT_TERMINATE_JOB,
+                                    .partition = -1,
+                                    .version = run->model.state.version,
+                                    .cause_ms = job_run_now_ms(run),
+                                    .reason = reason};
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    request->message = mem_strdup(text);
+    job_request_post(run, request);
 }
 
 void job_request_post(struct job_run *run, struct job_request *request)

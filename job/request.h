@@ -37,31 +37,37 @@ struct job_request {
     uint32_t source, position; /* the policy that asked for an expired action (job/delayed.h) */
     struct object *pod;        /* pod that is the cause, a reference; or NULL */
     struct object *command;    /* reference to the Command that asks, or NULL */
+    const char *reason;        /* static text for state.reason, or NULL */
+    char *message;             /* text for state.message with `reason`; owned */
 };
 
-/** A request about a pod: event, slot, partition and what the pod says; owned. */
+/** Returns a request about a pod: event, slot, partition and what the pod says; owned. */
 struct job_request *job_request_of_pod(struct job_run *run, enum job_event event, struct slot_id at,
                                        const struct object *pod, const struct pod_facts *facts);
-/** Append a request to the queue; consumed. */
+/** Appends a request to the queue; consumed. */
 void job_request_post(struct job_run *run, struct job_request *request);
-/** Put a request back to the front of the queue: its decision could not be stored. Consumed. */
+/** Puts a request back to the front of the queue: its decision could not be stored. Consumed. */
 void job_request_repeat(struct job_run *run, struct job_request *request);
-/** The next request, owned by the caller; NULL when there is none. */
+/** Asks for the end of the job: TerminateJob with this reason (static text) and message. A reason
+ * of job_reason_fails makes it end as Failed. */
+void job_request_terminate(struct job_run *run, const char *reason, const char *format, ...)
+    PRINTF_LIKE(3, 4);
+/** Returns the next request, owned by the caller; NULL when there is none. */
 struct job_request *job_request_take(struct job_run *run);
 
-/** Keep a delayed action that is due while the job restarts; consumed. */
+/** Keeps a delayed action that is due while the job restarts; consumed. */
 void job_request_postpone(struct job_run *run, struct job_request *request);
-/** Append every postponed request to the queue. */
+/** Appends every postponed request to the queue. */
 void job_request_resume_postponed(struct job_run *run);
-/** Free the delayed actions that are due, queued or postponed, and `unwanted`. */
+/** Frees the delayed actions that are due, queued or postponed, and `unwanted`. */
 void job_request_drop_expired(struct job_run *run,
                               bool (*unwanted)(const struct job_request *due, const void *arg),
                               const void *arg);
 
-/** Free a request that was dealt with. A Command behind it is first recorded in the status, so that
- * it is executed once whatever happens (O-66), and then deleted. */
+/** Frees a request that was dealt with. A Command behind it is first recorded in the status, so
+ * that it is executed once whatever happens (O-66), and then deleted. */
 void job_request_finish(struct job_run *run, struct job_request *request);
-/** Free a request that nothing takes up any more. The Command behind it is deleted with its job; a
+/** Frees a request that nothing takes up any more. The Command behind it is deleted with its job; a
  * Command that a stopping controller leaves is taken up by the next controller. */
 void job_request_abandon(struct job_run *run, struct job_request *request);
 void job_request_free(struct job_request *request); /* NULL is ignored */

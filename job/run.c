@@ -11,6 +11,7 @@
 #include "base/mem.h"
 #include "job/model/names.h"
 #include "job/model/slot_annotations.h"
+#include "job/pod_loss.h"
 
 /* Requests of one job taken up before the other jobs have their turn. */
 enum { REQUESTS_PER_TURN = 64 };
@@ -48,7 +49,13 @@ void job_run_wake(struct job_run *run)
     job_run_sync(run);
 }
 
-/* `pod` is the pod the event is about; `known` is its previous version. */
+/* Returns whether an event of a pod can have an action. If not, a sync is enough. */
+static bool has_actions(const struct job_run *run)
+{
+    return run->model.compiled->has_policies || run->ctl->gang->whole;
+}
+
+/* Posts a request about an event of `pod`; `known` is its previous version. */
 static void post_pod_event(struct job_run *run, enum job_event event, struct slot_id at,
                            const struct object *known, const struct object *pod,
                            const struct pod_facts *facts)
@@ -82,7 +89,7 @@ void job_run_pod(struct job_run *run, struct slot_id at, const struct object *po
     /* Another pod has the name: the known one is gone, and its deletion was not reported. */
     if (pod && before && strcmp(object_uid(pod), object_uid(before)) != 0) {
         event = job_model_set_pod(&run->model, at, NULL, NULL);
-        if (event != EVENT_OUT_OF_SYNC && run->model.compiled->has_policies)
+        if (event != EVENT_OUT_OF_SYNC && has_actions(run))
             post_pod_event(run, event, at, before, before, &known);
         object_unref(before);
         before = NULL;
@@ -92,12 +99,17 @@ void job_run_pod(struct job_run *run, struct slot_id at, const struct object *po
         job_run_sync(run);
     }
     event = job_model_set_pod(&run->model, at, pod, facts);
+    job_trouble_note(run, at, pod);
+    if (event != EVENT_NONE)
+        job_pod_loss(run, at, before, pod);
+    if (event != EVENT_NONE && run->model.tasks[at.task].companion)
+        job_companion_changed(run, at, before ? &known : NULL, pod ? facts : NULL,
+                              pod ? meta_created_ms(pod->meta) : 0);
     if (event != EVENT_NONE) {
         run->counts_changed = true;
         if (!before || !pod || known.phase != facts->phase)
             job_pod_times_note(&run->times, pod, job_run_now_ms(run));
-        /* Without policies no event has an action: the sync below is enough. */
-        if (event != EVENT_OUT_OF_SYNC && run->model.compiled->has_policies)
+        if (event != EVENT_OUT_OF_SYNC && has_actions(run))
             post_pod_event(run, event, at, before, pod ? pod : before, pod ? facts : &known);
         job_run_sync(run);
     }
@@ -143,8 +155,16 @@ void job_run_job(struct job_run *run, const struct object *job)
         run->paused = false;
         job_run_sync(run);
     }
+    if (job_queue_priority(job->meta) != job_queue_priority(known->meta)) {
+        job_podgroup_recheck(&run->podgroup);
+        job_run_sync(run);
+    }
     if (job->body == known->body) {
+        bool other_lifetime = job_lifetime_differs(run, job);
+
         job_model_set_job(&run->model, job);
+        if (other_lifetime)
+            job_run_sync(run);
         if (foreign)
             adopt_state(run);
         if (object_deleting(job))
@@ -175,11 +195,16 @@ static int64_t group_since_ms(const struct job_run *run)
     return since > 0 ? since + 999 - since % 1000 : 0;
 }
 
+/* The status of another gang than Volcano's says nothing to a job. */
+static enum podgroup_phase phase_of_group(const struct job_run *run, const struct object *group)
+{
+    return group && run->ctl->gang->admits ? podgroup_status_of(group)->phase : PODGROUP_NONE;
+}
+
 void job_run_group(struct job_run *run, const struct object *group)
 {
     struct object *known = run->model.group;
-    enum podgroup_phase before = known ? podgroup_status_of(known)->phase : PODGROUP_NONE;
-    enum podgroup_phase after = group ? podgroup_status_of(group)->phase : PODGROUP_NONE;
+    enum podgroup_phase before = phase_of_group(run, known), after = phase_of_group(run, group);
 
     if (group && known && strcmp(object_uid(group), object_uid(known)) == 0 &&
         group->revision <= known->revision)
@@ -209,13 +234,14 @@ static void load_pod(void *arg, const struct object *pod)
 
 static void load_podgroup(struct job_run *run)
 {
+    const struct job_gang_form *gang = run->ctl->gang;
     const struct object *job = run->model.job;
-    scoped_str name = job_podgroup_name(job);
+    scoped_str name = gang->kind ? gang->name(job) : NULL;
     const char *names[] = {name, object_name(job)}; /* the second is what old versions used */
 
-    for (size_t i = 0; i < countof(names); i++) {
+    for (size_t i = 0; gang->kind && i < (gang->admits ? countof(names) : 1); i++) {
         const struct object *group =
-            cluster_get(run->ctl->cluster, &kind_pod_group, object_namespace(job), names[i]);
+            cluster_get(run->ctl->cluster, gang->kind, object_namespace(job), names[i]);
 
         if (group && job_run_owns(run, group)) {
             job_run_group(run, group);
@@ -224,14 +250,21 @@ static void load_podgroup(struct job_run *run)
     }
 }
 
+static int32_t stored_in_phase(const struct job_status *stored, const char *task,
+                               enum pod_phase phase)
+{
+    for (size_t i = 0; i < stored->task_counts.count; i++)
+        if (strcmp(stored->task_counts.items[i].key, task) == 0)
+            return stored->task_counts.items[i].by_phase[phase];
+    return 0;
+}
+
 static int32_t stored_pods_of(const struct job_status *stored, const char *task)
 {
     int32_t sum = 0;
 
-    for (size_t i = 0; i < stored->task_counts.count; i++)
-        if (strcmp(stored->task_counts.items[i].key, task) == 0)
-            for (int p = 0; p < POD_PHASE_N; p++)
-                sum += stored->task_counts.items[i].by_phase[p];
+    for (int p = 0; p < POD_PHASE_N; p++)
+        sum += stored_in_phase(stored, task, (enum pod_phase)p);
     return sum;
 }
 
@@ -242,7 +275,7 @@ static void report_lost_pods(struct job_run *run)
     struct job_model *model = &run->model;
     const struct job_status *stored = job_status_of(model->job);
 
-    if (!model->compiled->has_policies ||
+    if (!has_actions(run) ||
         (model->state.phase != JOB_PENDING && model->state.phase != JOB_RUNNING))
         return;
     for (uint32_t t = 0; t < model->compiled->spec->tasks.count; t++) {
@@ -258,10 +291,41 @@ static void report_lost_pods(struct job_run *run)
     }
 }
 
+/* A cluster collects finished pods. Volcano's controller does not record which pods have succeeded:
+ * as many vacant slots of a task as its counters have successes without a pod count as succeeded, the
+ * lowest first. */
+static void keep_collected_pods(struct job_run *run)
+{
+    struct job_model *model = &run->model;
+    const struct job_status *stored = job_status_of(model->job);
+
+    if (!run->ctl->options.keep_succeeded || !model->keeps_succeeded ||
+        (model->state.phase != JOB_PENDING && model->state.phase != JOB_RUNNING))
+        return;
+    for (uint32_t t = 0; t < model->compiled->spec->tasks.count; t++) {
+        const struct job_task_model *task = &model->tasks[t];
+        int32_t lost =
+            stored_in_phase(stored, model->compiled->spec->tasks.items[t].name, POD_SUCCEEDED) -
+            task->by_class[SLOT_SUCCEEDED];
+
+        if (job_slot_annotations_name_successes(model, t))
+            continue;
+        for (int32_t i = 0; lost > 0 && i < task->replicas; i++)
+            if (task->slots[i].class == SLOT_EMPTY) {
+                job_model_keep_success(model, (struct slot_id){t, i});
+                lost--;
+            }
+    }
+}
+
 static void work_on_job(struct work *work);
 
 struct job_run *job_run_get(struct job_controller *ctl, const struct object *job)
 {
+    const struct job_model_options options = {.local_pods = ctl->options.local_pods,
+                                              .own_network = ctl->options.own_network,
+                                              .keeps_succeeded = ctl->options.keep_succeeded,
+                                              .gang = ctl->gang};
     struct job_run *run = job_run_find(ctl, object_uid(job));
     size_t uid_len = strlen(object_uid(job));
 
@@ -272,14 +336,13 @@ struct job_run *job_run_get(struct job_controller *ctl, const struct object *job
     ctl->records++;
     memcpy(run->uid, object_uid(job), uid_len + 1);
     work_init(&run->work, ctl->loop, work_on_job);
-    job_model_init(&run->model, job, job_compiled_spec_get(ctl->cache, job));
-    run->model.local_pods = ctl->options.local_pods;
-    run->model.own_network = ctl->options.own_network;
+    job_model_init(&run->model, job, job_compiled_spec_get(ctl->cache, job), &options);
     HASH_ADD_KEYPTR(hh, ctl->runs, run->uid, uid_len, run);
     if (run->model.state.phase != JOB_NONE) { /* a job without a phase has made nothing yet */
         run->activity = JOB_LOADING;
         cluster_each_owned(ctl->cluster, &kind_pod, run->uid, load_pod, run);
         load_podgroup(run);
+        keep_collected_pods(run);
         report_lost_pods(run);
         job_delayed_annotations_load(run);
         run->activity = JOB_IDLE;
@@ -299,7 +362,10 @@ static void run_free(struct job_run *run)
     job_request_abandon(run, run->deciding);
     job_request_abandon(run, run->target.request);
     job_delayed_cancel_all(run);
+    timer_stop(run->ctl->loop, &run->lifetime);
+    job_trouble_stop(run);
     job_wait_end(run);
+    job_companions_release(run);
     job_status_unmark_stale(run);
     mem_free(run->decided.message);
     work_stop(&run->work);
@@ -323,6 +389,8 @@ void job_run_drop(struct job_run *run)
     job_delayed_cancel_all(run);
     job_wait_end(run);
     job_status_unmark_stale(run);
+    timer_stop(run->ctl->loop, &run->lifetime);
+    job_trouble_stop(run);
     work_stop(&run->work);
     HASH_DEL(run->ctl->runs, run);
     run->gone = true;

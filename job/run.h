@@ -17,14 +17,18 @@
 #include <sys/queue.h>
 
 #include "api/cluster.h"
-#include "base/hash.h"
-#include "base/workq.h"
+#include "base/collections/hash.h"
+#include "base/loop/workq.h"
 #include "job/commands.h"
+#include "job/companions.h"
 #include "job/controller.h"
 #include "job/delayed.h"
+#include "job/dependents.h"
+#include "job/lifetime.h"
 #include "job/metrics.h"
 #include "job/model/model.h"
 #include "job/model/pod_times.h"
+#include "job/pod_trouble.h"
 #include "job/request.h"
 #include "job/ttl.h"
 #include "job/waiters.h"
@@ -41,16 +45,17 @@ struct job_controller {
     struct cluster *cluster;
     struct loop *loop;
     struct job_options options;
+    const struct job_gang_form *gang;
     struct job_spec_cache *cache;
     struct job_run *runs; /* hash table of the records by uid */
     struct job_waiters waiters;
     LIST_HEAD(, job_run) stale; /* jobs whose stored status lags behind the model */
-    struct timer flush;         /* writes the statuses of that list */
+    struct timer flush;         /* its expiry writes the statuses of the jobs in `stale` */
     struct job_ttl ttl;
+    struct job_dependents_of *dependents; /* hash table by job (job/dependents.h) */
     struct job_metrics metrics;
     LIST_HEAD(, parked_command) parked; /* Commands whose job does not exist yet */
-    /* Executed Commands whose deletion failed; it is tried again. */
-    LIST_HEAD(, command_removal) removals;
+    LIST_HEAD(, job_removal) removals;  /* removals that failed; they are tried again */
     struct cluster_watcher jobs, pods, groups, queues, claims, commands;
     struct plugin_watcher plugin_objects[JOB_PLUGIN_KINDS_N];
     unsigned records; /* records of jobs and removals, also those that only await an answer */
@@ -84,6 +89,7 @@ struct job_run {
     bool counts_changed; /* counters differ from the stored status */
     bool prepared;       /* claims and plugin objects are as the spec asks */
     bool warned_arguments;
+    bool warned_ignored;        /* events have said which fields mean nothing in this cluster */
     struct job_pod_times times; /* times of pods from which the next verdict follows */
     unsigned ops;               /* writes of pods, claims and plugin objects in flight */
     unsigned prep_ops;          /* number of these writes that preparation waits for */
@@ -96,8 +102,17 @@ struct job_run {
         unsigned failed;             /* marks that failed and will be tried again (O-51) */
     } target;
     struct cluster_call store_call, group_call;
-    struct job_delayed *delayed; /* hash table of delayed actions */
-    unsigned delays_annotated;   /* number of delayed actions that the status stores */
+    struct job_delayed *delayed;           /* hash table of delayed actions */
+    unsigned delays_annotated;             /* number of delayed actions that the status stores */
+    LIST_HEAD(, job_companion) companions; /* companions whose pods have ended at least once */
+    struct {
+        struct slot_id at; /* a pod that does not start, when one is known */
+        bool known;
+        int64_t shown_ms;  /* when a text was shown last; 0: never */
+        struct timer next; /* its expiry shows the next text */
+    } trouble;
+    struct timer lifetime;   /* its expiry ends the job */
+    int64_t lifetime_due_ms; /* when it expires; 0: it is not armed */
     struct job_waiter waiter;
     struct {
         char reason[JOB_REASON_MAX];
@@ -113,22 +128,23 @@ struct job_run {
 
 /** Returns NULL when there is no record. */
 struct job_run *job_run_find(struct job_controller *ctl, const char *uid);
-/** The record of a stored job. A new one is filled from the cached pods and PodGroup of the job. */
+/** Returns the record of a stored job. A new one is filled from the cached pods and PodGroup of the
+ * job. */
 struct job_run *job_run_get(struct job_controller *ctl, const struct object *job);
 /** The job was deleted, or the controller stops. The record is freed once no write is in flight. */
 void job_run_drop(struct job_run *run);
-/** Free the controller; called by the last record of a stopped one. */
+/** Frees the controller; called by the last record of a stopped one. */
 void job_controller_release(struct job_controller *ctl);
-/** Free the record when no write is in flight and the job is gone or has finished and left nothing
+/** Frees the record when no write is in flight and the job is gone or has finished and left nothing
  * behind. The caller must not touch the record afterwards. */
 void job_run_free_if_done(struct job_run *run);
-/** Ask for a sync, once the back-off has passed. */
+/** Asks for a sync, once the back-off has passed. */
 void job_run_sync(struct job_run *run);
-/** Ask for a sync now: what the job waited for exists. */
+/** Asks for a sync now: what the job waited for exists. */
 void job_run_wake(struct job_run *run);
-/** Take over a newer version of the job. A changed body raises JobUpdated. */
+/** Takes over a newer version of the job. A changed body raises JobUpdated. */
 void job_run_job(struct job_run *run, const struct object *job);
-/** Take over the PodGroup as it is now; NULL = it does not exist. */
+/** Takes over the PodGroup as it is now; NULL: it does not exist. */
 void job_run_group(struct job_run *run, const struct object *group);
 /** Returns whether the job is the controller of this object. */
 bool job_run_owns(const struct job_run *run, const struct object *object);
@@ -141,13 +157,13 @@ static inline bool job_run_holding(const struct job_run *run)
     return timer_armed(&run->work.timer);
 }
 int64_t job_run_now_ms(const struct job_run *run);
-/** Record an event about the job. The text is cut at 511 bytes. */
+/** Records an event about the job. The text is cut at 511 bytes. */
 void job_run_event(struct job_run *run, enum event_type type, const char *reason,
                    const char *format, ...) PRINTF_LIKE(4, 5);
 
 /* job/execute.c: from a request to a decision */
 
-/** Find the request's action and execute it. Consumes the request. */
+/** Finds the request's action and executes it. Consumes the request. */
 void job_execute(struct job_run *run, struct job_request *request);
 /** Go on with a targeted kill: every mark was answered. */
 void job_execute_marked(struct job_run *run);
@@ -199,9 +215,11 @@ void job_write_failed(struct job_run *run, const char *event_reason, const char 
 /** Makes what pods need. Returns true when queue, claims, plugin objects and PodGroup are in order.
  * Otherwise what is missing was begun, or the job waits for it. */
 bool job_prepare(struct job_run *run);
+/** May pods be created, as far as the job's gang decides that? Always without one that admits. */
+bool job_prepare_admitted(const struct job_run *run);
 
 enum job_prepare_scope { UNDO_PODGROUP, UNDO_PODGROUP_AND_PLUGIN_OBJECTS };
-/** Remove what preparation made. */
+/** Removes what preparation made. */
 void job_prepare_undo(struct job_run *run, enum job_prepare_scope scope);
 /** Returns whether the status records objects of plugins that are still to be removed. */
 bool job_plugin_objects_recorded(const struct job_run *run);

@@ -28,7 +28,7 @@ struct draft {
     struct job_task_count *counts;
 };
 
-/* Write slot and delayed annotations into the state and compose the status of it. */
+/* Writes slot and delayed annotations into the state and composes the status of it. */
 static void compose(struct job_run *run, struct draft *room)
 {
     struct job_model *model = &run->model;
@@ -219,11 +219,13 @@ static bool dooms_no_pod(const struct job_model *model, enum job_phase from)
 {
     struct job_counts counts = job_model_counts(model);
 
-    return job_phase_active(from) && job_phase_active(counts.phase) &&
-           model->counted_version == model->state.version && !job_counts_retries_used_up(&counts);
+    /* Whether companions are still needed depends on the phase. */
+    return !model->lifecycle.has_companions && job_phase_active(from) &&
+           job_phase_active(counts.phase) && model->counted_version == model->state.version &&
+           !job_counts_retries_used_up(&counts);
 }
 
-/* Keep why the phase was entered while reason and message show what the job waits for. */
+/* Keeps why the phase was entered while reason and message show what the job waits for. */
 static void keep_decision(struct job_run *run)
 {
     const struct job_state *state = &run->model.state;
@@ -233,8 +235,9 @@ static void keep_decision(struct job_run *run)
     run->decided.message = mem_strdup(state->message);
 }
 
-/* A verdict, and an action at once, follow from what the pods did. What is asked for, or is due
- * after a delay, happens now. */
+/* Returns the time at which a decision counts. Verdicts and actions without a delay follow from
+ * pods, so they have the time of the pods' change. Commands and delayed actions have the present time.
+ */
 static int64_t time_of_change(const struct job_run *run, const struct job_request *request)
 {
     int64_t now_ms = job_run_now_ms(run);
@@ -263,6 +266,8 @@ void job_change_phase(struct job_run *run, enum job_phase to, const char *reason
         &(struct job_transition){reason, message, time_of_change(run, request),
                                  job_pod_times_of_start(&run->times, state->transition_ms)});
     keep_decision(run);
+    if (to == JOB_RUNNING)
+        job_lifetime_begin(run);
     if (!dooms_no_pod(&run->model, from)) {
         job_model_new_epoch(&run->model);
         run->prepared = false;
@@ -298,8 +303,9 @@ void job_status_flush(struct timer *timer)
 
 /* Reasons that show what a job waits for. They are replaced when it waits no longer. */
 static const char *const waiting_reasons[] = {
-    "QueueNotFound", "QueueNotOpen",  "PVCNotFound",  "PodNameConflict", "QuotaExceeded",
-    "PluginError",   "PodGroupError", "FailedCreate", "PVCError",        "PodGroupPending"};
+    "QueueNotFound", "QueueNotOpen",   "PVCNotFound",  "PodNameConflict", "QuotaExceeded",
+    "PluginError",   "PodGroupError",  "FailedCreate", "PVCError",        "PodGroupPending",
+    "Forbidden",     "PodNotStarting", "Unschedulable"};
 
 static bool is_waiting_reason(const char *reason)
 {

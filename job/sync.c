@@ -10,14 +10,15 @@
 #include "api/types/kinds/scheduling/podgroup.h"
 #include "base/mem.h"
 #include "job/model/slot_annotations.h"
-#include "job/podgroup.h"
+#include "job/objects/gang.h"
+#include "job/pod_loss.h"
 #include "job/reason.h"
 #include "job/run.h"
 
 /* Writes of pods begun in one pass; then other jobs have their turn (O-41). */
 enum { BATCH = 256 };
 
-/* Mark doomed pods, and delete those that are marked, from the highest index down (O-44). Returns
+/* Marks doomed pods, and deletes those that are marked, from the highest index down (O-44). Returns
  * the number of writes begun. */
 static int remove_doomed(struct job_run *run)
 {
@@ -66,6 +67,11 @@ static void decide_end(struct job_run *run, const struct job_verdict *verdict,
 
     if (counts->phase == JOB_RUNNING) /* a kill epoch of its own (O-30) */
         run->model.state.version++;
+    if (counts->companions.alive > 0) { /* the final phase is stored when they have ended, too */
+        job_change_phase(run, verdict->phase == JOB_FAILED ? JOB_TERMINATING : JOB_COMPLETING,
+                         verdict->reason, message, NULL);
+        return;
+    }
     if (job_counts_alive(counts) == 0) {
         job_change_phase(run, verdict->phase, verdict->reason, message, NULL);
         return;
@@ -96,7 +102,7 @@ static bool apply_verdict(struct job_run *run)
         return false;
     }
     job_reason_of_verdict(&run->model, &counts, &verdict, &message);
-    if (counts.phase != JOB_COMPLETING &&
+    if (job_phase_active(counts.phase) &&
         (verdict.phase == JOB_COMPLETED || verdict.phase == JOB_FAILED))
         decide_end(run, &verdict, &counts, message.data);
     else
@@ -104,11 +110,11 @@ static bool apply_verdict(struct job_run *run)
     return true;
 }
 
-/* Report the newest true condition of a PodGroup that is not scheduled, once per change (O-39). */
+/* Reports the newest true condition of a PodGroup that is not scheduled, once per change (O-39). */
 static void warn_group(struct job_run *run)
 {
     const struct podgroup_status *status =
-        run->model.group ? podgroup_status_of(run->model.group) : NULL;
+        run->model.group && run->ctl->gang->admits ? podgroup_status_of(run->model.group) : NULL;
     const struct podgroup_condition *newest = NULL;
     uint64_t seen;
 
@@ -161,7 +167,7 @@ static void follow_minimum(struct job_run *run)
 {
     struct job_model *model = &run->model;
 
-    if (!job_podgroup_admitted(model) ||
+    if (!job_prepare_admitted(run) ||
         model->state.min_available == model->compiled->spec->min_available)
         return;
     model->state.min_available = model->compiled->spec->min_available;
@@ -171,6 +177,8 @@ static void follow_minimum(struct job_run *run)
 static bool sync_active(struct job_run *run)
 {
     struct job_model *model = &run->model;
+    scoped_str refusal = job_gang_refusal(model);
+    const char *below;
     int begun = 0;
 
     if (model->compiled->invalid) { /* the job can never run (9.2 step 0) */
@@ -180,22 +188,32 @@ static bool sync_active(struct job_run *run)
                          NULL);
         return false;
     }
+    if (refusal) {
+        job_request_terminate(run, "KueueNeedsAllPods", "%s", refusal);
+        return false;
+    }
     follow_minimum(run);
     if (!job_run_holding(run)) {
         begun = remove_doomed(run);
-        bool prepared = job_prepare(run), admitted = prepared && job_podgroup_admitted(model);
+        bool prepared = job_prepare(run), admitted = prepared && job_prepare_admitted(run);
 
         if (prepared && !admitted && strcmp(model->state.reason, "PodGroupPending") != 0)
             job_status_waits_no_longer(run); /* what preparation waited for exists */
         if (admitted) {
-            if (model->vacant == 0 && run->ops == 0 && !run->waiter.list)
+            if (model->vacant == 0 && run->ops == 0 && !run->waiter.list && !job_trouble_show(run))
                 job_status_waits_no_longer(run);
             begun = begun == BATCH ? begun : create_vacant(run);
         }
         if (!job_podgroup_writing(run->podgroup))
             warn_group(run);
     }
-    if (!apply_verdict(run))
+    below = job_task_below_minimum(run);
+    if (below)
+        job_request_terminate(run, "BelowMinMember",
+                              "too many pods of task %s have failed: fewer than its minAvailable "
+                              "can succeed",
+                              below);
+    else if (!apply_verdict(run))
         status_follows(run, false);
     return begun == BATCH;
 }
@@ -238,5 +256,6 @@ bool job_sync(struct job_run *run)
     if (object_deleting(run->model.job)) /* the objects of a deleted job are garbage-collected */
         return false;
     run->held = job_run_holding(run);
+    job_lifetime_arm(run);
     return job_phase_active(run->model.state.phase) ? sync_active(run) : sync_ending(run);
 }

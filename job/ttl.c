@@ -33,7 +33,7 @@ static bool is_candidate(const struct job_ttl *ttl, const struct object *job)
            job_spec_of(job)->ttl_s.set && !object_deleting(job);
 }
 
-/* Start the timer that ends when the job may be deleted. */
+/* Starts the timer that ends when the job may be deleted. */
 static void start_timer(struct job_ttl_entry *entry, const struct object *job)
 {
     struct loop *loop = entry->ttl->cluster->loop;
@@ -65,7 +65,7 @@ static void drop(struct job_ttl_entry *entry)
     mem_free(entry);
 }
 
-/* Read the job again, check it again, and delete it by uid. The entry stays until the job is
+/* Reads the job again, checks it again, and deletes it by uid. The entry stays until the job is
  * gone. */
 static void on_time(struct timer *timer)
 {
@@ -102,7 +102,7 @@ void job_ttl_update(struct job_ttl *ttl, const struct object *job)
     struct job_ttl_entry *entry = ttl->entries ? find(ttl, job) : NULL;
     size_t uid_len;
 
-    if (!is_candidate(ttl, job)) {
+    if (ttl->off || !is_candidate(ttl, job)) {
         if (entry)
             drop(entry);
         return;

@@ -7,12 +7,13 @@
  * does not extend it.
  */
 #include "api/cluster.h"
-#include "base/hash.h"
+#include "base/collections/hash.h"
 
 struct job_ttl_entry;
 
 struct job_ttl {
     struct cluster *cluster;
+    bool off;                      /* deletes nothing */
     bool aborted;                  /* deletes aborted jobs, too */
     struct job_ttl_entry *entries; /* hash table of the jobs by uid */
 };

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "base/hash.h"
+#include "base/collections/hash.h"
 #include "base/mem.h"
 #include "job/run.h"
 

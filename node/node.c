@@ -58,6 +58,9 @@ static void start_parts(struct node *node, const struct node_options *options)
     const struct kubelet_options kubelet = {
         .node_name = node->machine.name,
         .capacity = node->machine.allocatable,
+        .extras = node->machine.extras,
+        .devices = options->devices && options->devices->resources.count ? options->devices : NULL,
+        .environment = options->environment,
         .intents_ahead = scheduler_ahead(node->machine.allocatable.pods),
         .volumes = {.data_dir = node->data_dir,
                     .host_paths = options->host_paths,
@@ -105,6 +108,7 @@ struct node *node_start(struct cluster *cluster, const struct node_options *opti
                                       .cpu_milli = options->cpu_milli,
                                       .memory_bytes = options->memory_bytes,
                                       .extras = options->extras,
+                                      .devices = options->devices,
                                       .sim = options->sim};
 
     memcpy(machine.extra, options->extra, sizeof machine.extra);

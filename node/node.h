@@ -16,6 +16,7 @@
  *   endpoints     maintains the endpoints of each Service
  */
 #include "api/cluster.h"
+#include "node/devices/device_list.h"
 #include "node/logs/keeper.h"
 #include "node/machine/amount.h"
 #include "node/machine/host_paths.h"
@@ -31,7 +32,9 @@ struct node_options {
                                       * unlimited) */
     struct resource_names extras;    /* names of further resources; borrowed */
     int64_t extra[AMOUNT_EXTRA];     /* amount of each of `extras` */
-    struct host_paths host_paths;    /* paths of the host that pods may mount (SEC-20) */
+    const struct device_list *devices; /* devices behind some of `extras`; borrowed; NULL: none */
+    const struct str_map *environment; /* variables of all containers; borrowed; NULL: none */
+    struct host_paths host_paths;      /* paths of the host that pods may mount (SEC-20) */
     int64_t empty_dir_bytes;     /* size limit of an emptyDir without sizeLimit; 0: none (L-39) */
     struct log_limits kept_logs; /* limits on logs of pods that are gone; ignored when simulated */
     bool confine; /* pods of namespaces with ANNOTATION_CONFINED are confined; ignored when
@@ -47,5 +50,5 @@ struct node *node_start(struct cluster *cluster, const struct node_options *opti
 /** Stops managing pods and frees the node. Running pods continue. */
 void node_stop(struct node *node);
 
-/** The node's runtime, for logs and doctor; borrowed. */
+/** Returns the node's runtime, for logs and doctor; borrowed. */
 struct runtime *node_runtime(struct node *node);

@@ -99,6 +99,7 @@ void machine_read(struct machine *m, const struct machine_options *options)
     m->capacity.pods = options->max_pods > 0 ? options->max_pods : 1;
     m->extras = options->extras;
     m->extras.open = options->sim;
+    m->devices = options->devices;
     memcpy(m->capacity.extra, options->extra, sizeof m->capacity.extra);
     m->allocatable = m->capacity;
     if (options->cpu_milli)
@@ -249,6 +250,24 @@ static void write_capabilities(struct jsonw *w, const struct runtime_capabilitie
                     now_ms);
 }
 
+/* Names the devices of the machine, in the order in which pods get them. */
+static void write_devices(struct jsonw *w, const struct device_list *devices, int64_t now_ms)
+{
+    scoped(buf) struct buf text = {0};
+
+    if (!devices || !devices->resources.count)
+        return;
+    for (size_t i = 0; i < devices->resources.count; i++) {
+        const struct device_resource *resource = &devices->resources.items[i];
+
+        buf_printf(&text, "%s%s:", i ? "; " : "", resource->name);
+        for (size_t j = 0; j < resource->ids.count; j++)
+            buf_printf(&text, "%s %s", j ? "," : "", resource->ids.items[j]);
+    }
+    write_condition(w, &(struct node_condition){"Devices", true, "GivenOutById", text.data},
+                    now_ms);
+}
+
 static struct blob *status_blob(const struct machine *m, const char *runtime,
                                 const struct runtime_capabilities *capabilities, int64_t now_ms)
 {
@@ -262,6 +281,7 @@ static struct blob *status_blob(const struct machine *m, const char *runtime,
     write_condition(&w, &(struct node_condition){"Ready", true, "KubeletReady", runtime}, now_ms);
     if (capabilities)
         write_capabilities(&w, capabilities, now_ms);
+    write_devices(&w, m->devices, now_ms);
     jsonw_close_list(&w);
     jsonw_member_open_list(&w, "addresses");
     write_address(&w, "InternalIP", "127.0.0.1");

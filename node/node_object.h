@@ -3,6 +3,7 @@
  * Describes this machine and writes its Node object.
  */
 #include "api/cluster.h"
+#include "node/devices/device_list.h"
 #include "node/machine/amount.h"
 #include "node/runtime/runtime.h"
 
@@ -14,7 +15,8 @@ struct machine {
     char kernel[MACHINE_TEXT_MAX], os_image[MACHINE_TEXT_MAX], machine_id[64];
     struct amount capacity, allocatable;
     struct resource_names extras;
-    struct kv labels[MACHINE_LABELS]; /* labels of the machine; their strings are in this struct or
+    const struct device_list *devices; /* devices behind some of `extras`; borrowed; NULL: none */
+    struct kv labels[MACHINE_LABELS];  /* labels of the machine; their strings are in this struct or
                                        * constant */
     bool sim;
 };
@@ -25,6 +27,7 @@ struct machine_options {
                                                 * machine */
     struct resource_names extras;              /* names of further resources; borrowed */
     int64_t extra[AMOUNT_EXTRA];               /* amount of each of `extras` */
+    const struct device_list *devices;         /* devices behind some of `extras`; NULL: none */
     bool sim;
 };
 

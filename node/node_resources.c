@@ -74,6 +74,44 @@ bool machine_resources_parse(const char *text, struct machine_resources *out, st
     return true;
 }
 
+/* Limits a list of ids to the number that the text gives. */
+static bool limit(struct device_resource *resource, int64_t number, bool strict, struct error *err)
+{
+    if (number > (int64_t)resource->ids.count)
+        return !strict || error_set(err, ERR_FORBIDDEN, "",
+                                    "--node-resources: %s=%lld: this machine has %zu: describe "
+                                    "others in the file of --devices",
+                                    resource->name, (long long)number, resource->ids.count);
+    resource->ids.count = (size_t)number;
+    return true;
+}
+
+bool machine_resources_add_devices(struct machine_resources *resources, struct device_list *devices,
+                                   bool strict, struct error *err)
+{
+    struct resource_names *extras = &resources->extras;
+
+    for (size_t i = 0; i < devices->resources.count; i++) {
+        struct device_resource *resource = &devices->resources.items[i];
+        size_t known = 0;
+
+        while (known < extras->count && strcmp(extras->names[known], resource->name) != 0)
+            known++;
+        if (known < extras->count) {
+            if (!limit(resource, resources->extra[known], strict, err))
+                return false;
+            continue;
+        }
+        if (extras->count == AMOUNT_EXTRA)
+            return error_set(err, ERR_INVALID, "",
+                             "--devices: there may be three named resources at most, with those of "
+                             "--node-resources");
+        resources->extra[extras->count] = (int64_t)resource->ids.count;
+        extras->names[extras->count++] = resource->name;
+    }
+    return true;
+}
+
 bool size_limit_parse(const char *text, int64_t *out_bytes, struct error *err)
 {
     quantity_nano size = 0;

@@ -6,6 +6,7 @@
 
 #include <arpa/inet.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static bool v4_forbidden(uint32_t host_order)
@@ -28,10 +29,91 @@ static bool v6_forbidden(const struct in6_addr *a)
     return IN6_IS_ADDR_UNSPECIFIED(a) || IN6_IS_ADDR_LINKLOCAL(a) || IN6_IS_ADDR_MULTICAST(a);
 }
 
-static bool is_refused(const char *const *refused, const char *text)
+enum { MAPPED_BYTES = 12 }; /* before an IPv4 address that is written as IPv6 */
+
+/* An address of either family as bytes in network order. */
+struct ip {
+    unsigned char bytes[16];
+    unsigned bits; /* 32 or 128 */
+};
+
+static bool ip_parse(const char *text, struct ip *out)
 {
+    *out = (struct ip){.bits = 32};
+    if (inet_pton(AF_INET, text, out->bytes) == 1)
+        return true;
+    out->bits = 128;
+    return inet_pton(AF_INET6, text, out->bytes) == 1;
+}
+
+/* Returns the address in IPv4 when it is an IPv4 address that is written as IPv6. */
+static struct ip unmapped(const struct ip *ip)
+{
+    static const unsigned char prefix[MAPPED_BYTES] = {[10] = 0xff, [11] = 0xff};
+    struct ip out = {.bits = 32};
+
+    if (ip->bits != 128 || memcmp(ip->bytes, prefix, sizeof prefix) != 0)
+        return *ip;
+    memcpy(out.bytes, ip->bytes + sizeof prefix, 4);
+    return out;
+}
+
+static bool range_parse(const char *text, struct ip *out, unsigned *out_bits)
+{
+    char address[INET6_ADDRSTRLEN];
+    const char *slash = strchr(text, '/'), *digits = slash ? slash + 1 : "";
+    size_t len = strlen(digits);
+
+    if (!slash || (size_t)(slash - text) >= sizeof address || len < 1 || len > 3 ||
+        strspn(digits, "0123456789") != len)
+        return false;
+    snprintf(address, sizeof address, "%.*s", (int)(slash - text), text);
+    *out_bits = (unsigned)strtoul(digits, NULL, 10);
+    if (!ip_parse(address, out) || *out_bits > out->bits)
+        return false;
+    if (*out_bits >= 8 * MAPPED_BYTES && unmapped(out).bits == 32) {
+        *out = unmapped(out);
+        *out_bits -= 8 * MAPPED_BYTES;
+    }
+    return true;
+}
+
+bool probe_range_is(const char *text)
+{
+    struct ip network;
+    unsigned bits;
+
+    return range_parse(text, &network, &bits);
+}
+
+static bool is_in_range(const struct ip *ip, const char *range)
+{
+    struct ip network;
+    unsigned bits;
+
+    if (!range_parse(range, &network, &bits) || network.bits != ip->bits)
+        return false;
+    for (unsigned i = 0; i < bits; i++) {
+        unsigned mask = 0x80u >> (i % 8);
+
+        if ((network.bytes[i / 8] & mask) != (ip->bytes[i / 8] & mask))
+            return false;
+    }
+    return true;
+}
+
+static bool is_refused(const char *const *refused, const char *text, int32_t port)
+{
+    char canonical[INET6_ADDRSTRLEN], plain[INET6_ADDRSTRLEN + 16];
+    struct ip address;
+
+    if (!ip_parse(text, &address))
+        return true;
+    address = unmapped(&address);
+    inet_ntop(address.bits == 32 ? AF_INET : AF_INET6, address.bytes, canonical, sizeof canonical);
+    snprintf(plain, sizeof plain, address.bits == 32 ? "%s:%d" : "[%s]:%d", canonical, port);
     for (; refused && *refused; refused++)
-        if (strcmp(*refused, text) == 0)
+        if (strcmp(*refused, plain) == 0 || is_in_range(&address, *refused))
             return true;
     return false;
 }
@@ -60,7 +142,7 @@ bool probe_address_of(const char *ip, int32_t port, const char *const *refused,
     } else {
         return error_set(err, ERR_INVALID, "podIP", "%s is not an IP address", ip);
     }
-    if (forbidden || is_refused(refused, a.text))
+    if (forbidden || is_refused(refused, ip, port))
         return error_set(err, ERR_FORBIDDEN, "podIP", "probes may not connect to %s", a.text);
     *out = a;
     return true;

@@ -33,10 +33,12 @@ struct probe_address {
 };
 
 /** Resolves the address of a probe. `refused` is a NULL-terminated list of "IP:PORT" (or
- * "[IP]:PORT"), or NULL. False with FORBIDDEN or INVALID. */
+ * "[IP]:PORT") and of ranges such as 10.0.0.0/8, or NULL. False with FORBIDDEN or INVALID. */
 bool probe_address_of(const char *ip, int32_t port, const char *const *refused,
                       struct probe_address *out, struct error *err);
-/** A socket in the pod's network, owned; -1: an ordinary socket reaches the address. */
+/** Returns whether the text is a range of addresses: IP/BITS. */
+bool probe_range_is(const char *text);
+/** Returns a socket in the pod's network, owned; -1: an ordinary socket reaches the address. */
 int probe_address_socket(const struct probe_address *address);
 /** Returns whether this is the address that the socket address names. */
 bool probe_address_is(const struct probe_address *address, const struct sockaddr *sock, size_t len);

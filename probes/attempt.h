@@ -8,7 +8,7 @@
  * the loop is held meanwhile.
  */
 #include "api/types/kinds/jobflow/jobflow.h"
-#include "base/loop.h"
+#include "base/loop/loop.h"
 #include "probes/address.h"
 
 enum {
@@ -31,8 +31,8 @@ struct probe_http_client *probe_http_client_new(struct loop *loop);
 /** Frees the client; no attempt may be in flight. */
 void probe_http_client_free(struct probe_http_client *client);
 
-/** Begin a GET. False when the entry cannot be requested at all (bad header, bad path): the attempt
- * has failed, and `done` does not run. */
+/** Begins a GET. False when the entry cannot be requested at all (bad header, bad path): the
+ * attempt has failed, and `done` does not run. */
 bool probe_http_start(struct probe_http_client *client, struct probe_attempt *attempt,
                       const struct probe_http *entry, const struct probe_address *address);
 void probe_http_cancel(struct probe_attempt *attempt); /* `done` will not run. No-op when no attempt
@@ -42,16 +42,16 @@ struct probe_grpc {
     const char *service; /* service to check; NULL or "": the server as a whole */
     int32_t timeout_s;
 };
-/** Begin a health check. Cancelled by probe_http_cancel. */
+/** Begins a health check. Cancelled by probe_http_cancel. */
 bool probe_grpc_start(struct probe_http_client *client, struct probe_attempt *attempt,
                       const struct probe_grpc *entry, const struct probe_address *address);
 
-/** Begin a connection. False when it fails at once; `done` does not run then. */
+/** Begins a connection. False when it fails at once; `done` does not run then. */
 bool probe_tcp_start(struct loop *loop, struct probe_attempt *attempt,
                      const struct probe_tcp *entry, const struct probe_address *address);
 void probe_tcp_cancel(struct probe_attempt *attempt);
 
-/** The time limit of an attempt; below 1 means the default. */
+/** Returns the time limit of an attempt; below 1 means the default. */
 static inline int64_t probe_timeout_ms(int32_t timeout_s)
 {
     if (timeout_s < 1)

@@ -23,7 +23,7 @@ struct probe_poll {
     struct timer again;
     struct probe_attempt attempt;
     enum probe_poll_state state;
-    TAILQ_ENTRY(probe_poll) of_group; /* in the queue of its group */
+    TAILQ_ENTRY(probe_poll) of_group; /* element of the queue of its group */
 };
 
 struct probe_queue {
@@ -32,10 +32,11 @@ struct probe_queue {
     TAILQ_HEAD(, probe_group) ring; /* groups with a waiting poll and room in flight */
 };
 
-/** Let a poll wait for its turn. */
+/** Lets a poll wait for its turn. */
 void probe_queue_add(struct probe_queue *queue, struct probe_group *group, struct probe_poll *poll);
-/** Take a poll out of the queue, or give back its place in flight. */
+/** Takes a poll out of the queue, or gives back its place in flight. */
 void probe_queue_remove(struct probe_queue *queue, struct probe_group *group,
                         struct probe_poll *poll);
-/** The next poll whose attempt may begin, already counted as in flight; NULL when none may. */
+/** Returns the next poll whose attempt may begin, already counted as in flight; NULL when none may.
+ */
 struct probe_poll *probe_queue_next(struct probe_queue *queue, struct probe_group **out_group);

@@ -5,7 +5,7 @@
  * SEC-14). Private to the attempts over HTTP (http.c, http_grpc.c): it exposes libcurl.
  */
 #include "base/buf.h"
-#include "base/http_multi.h"
+#include "base/net/http_multi.h"
 #include "probes/attempt.h"
 
 struct http_exchange;
@@ -24,7 +24,7 @@ void http_exchange_start(struct http_exchange *exchange, const char *url, int64_
 /* The response, at the end of the exchange. */
 
 long http_exchange_status(const struct http_exchange *exchange);
-/** The first PROBE_BODY_MAX bytes of the body. */
+/** Returns the first PROBE_BODY_MAX bytes of the body. */
 const struct buf *http_exchange_body(const struct http_exchange *exchange);
 /** Returns whether the response has this line among its headers and trailers. */
 bool http_exchange_answered(const struct http_exchange *exchange, const char *line);

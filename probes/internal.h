@@ -7,7 +7,7 @@
  */
 #include <sys/queue.h>
 
-#include "base/hash.h"
+#include "base/collections/hash.h"
 #include "probes/fair_queue.h"
 #include "probes/probe.h"
 
@@ -77,6 +77,6 @@ void probes_count(struct probes *probes, enum probe_kind kind, bool passed);
  * its turn. */
 struct probe_poll *probe_poll_new(struct probe_pod *pod, uint32_t requirement);
 void probe_poll_cancel(struct probe_poll *poll);
-/** Start as many waiting polls as the limits allow. An attempt that cannot even begin counts as
+/** Starts as many waiting polls as the limits allow. An attempt that cannot even begin counts as
  * failed. */
 void probes_start_waiting(struct probes *probes);

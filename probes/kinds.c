@@ -11,6 +11,8 @@ enum { HTTP_PORT_DEFAULT = 80 };
 #define BIT(phase) (1u << (phase))
 #define ANY_PHASE  (BIT(POD_PHASE_N) - 1)
 
+#define PHASE_READY "Ready"
+
 /* The phases that taskStatus can name. A pod in one of the phases `counts` passes. With `one` a
  * single pod is enough. A job that has completed was in the phase earlier where `passed_on` is
  * set. */
@@ -20,6 +22,7 @@ static const struct wanted_phase {
     bool one;
     bool passed_on;
     bool failure;
+    bool ready; /* the pod must be ready as well */
 } wanted_phases[] = {
     /* clang-format off */
     /* the first row is the default */
@@ -29,6 +32,7 @@ static const struct wanted_phase {
     {"Completed", BIT(POD_SUCCEEDED),                    .passed_on = true},
     {"Failed",    BIT(POD_FAILED),                       .one = true, .failure = true},
     {"Unknown",   BIT(POD_UNKNOWN),                      .one = true},
+    {PHASE_READY, BIT(POD_RUNNING),                      .ready = true}, /* not for users */
     /* clang-format on */
 };
 
@@ -85,6 +89,7 @@ static void read_task_status(const void *spec, struct probe_entry *out)
     out->one_pod_suffices = wanted->one;
     out->met_by_completion = wanted->passed_on;
     out->awaits_failure = wanted->failure;
+    out->ready = wanted->ready;
 }
 
 /* clang-format off */
@@ -107,7 +112,10 @@ struct probe_entry probe_entry_at(const struct flow_probe *probe, size_t positio
     return entry;
 }
 
-bool probe_entry_passes(const struct probe_entry *entry, enum pod_phase phase)
+bool probe_entry_passes(const struct probe_entry *entry, const struct pod_status *status)
 {
-    return entry->phases & BIT(phase);
+    return (entry->phases & BIT(status->phase)) && (status->ready || !entry->ready);
 }
+
+static struct probe_task_status every_pod_ready = {.phase = PHASE_READY};
+const struct flow_probe probe_readiness = {.task_status = {&every_pod_ready, 1}};

@@ -22,6 +22,7 @@ struct probe_entry {
     bool one_pod_suffices;  /* one pod is enough, whatever the task's minimum */
     bool met_by_completion; /* every job that completes has fulfilled the entry before */
     bool awaits_failure;    /* the entry waits for the failure of a pod of the task */
+    bool ready;             /* pods in the phases pass only while they are ready */
 };
 
 /* What attempts need. The first attempt that needs the HTTP client makes it. */
@@ -45,5 +46,5 @@ extern const struct probe_kind_row probe_kinds[PROBE_KIND_N];
 
 /** Reads the entry at a position counted over all kinds (flow_probe_count). */
 struct probe_entry probe_entry_at(const struct flow_probe *probe, size_t position);
-/** Returns whether a pod in this phase passes without an attempt. */
-bool probe_entry_passes(const struct probe_entry *entry, enum pod_phase phase);
+/** Returns whether a pod with this status passes without an attempt. */
+bool probe_entry_passes(const struct probe_entry *entry, const struct pod_status *status);

@@ -23,6 +23,9 @@ struct probes;
 struct probe_target;
 struct probe_poll;
 
+/* The probe that passes when the pods of all tasks are ready. */
+extern const struct flow_probe probe_readiness;
+
 struct probe_limits {
     unsigned at_once;   /* largest number of attempts in flight together; 0 = 256 */
     unsigned per_group; /* largest number of them in one group; 0 = 8 */

@@ -22,7 +22,7 @@ struct probe_requirements {
     size_t count, cap;
 };
 
-/** Append the requirements of every entry that applies to the job. They borrow from both. */
+/** Appends the requirements of every entry that applies to the job. They borrow from both. */
 void probe_requirements_of(const struct flow_probe *probe, const struct job_spec *job,
                            struct probe_requirements *out);
 void probe_requirements_release(struct probe_requirements *requirements);

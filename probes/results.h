@@ -49,7 +49,7 @@ struct job_results {
     bool restored; /* read from a status, so the pods have no names */
 };
 
-/** Gather the results from the existing pods; owned. O(pods). */
+/** Gathers the results from the existing pods; owned. O(pods). */
 struct job_results *job_results_gather(struct cluster *cluster, const struct object *job);
 struct job_results *job_results_new(void);          /* Returns empty results; owned. */
 void job_results_free(struct job_results *results); /* NULL is ignored */

@@ -129,7 +129,7 @@ void probe_target_update_pod(struct probe_target *target, const struct object *o
         if (!task || strcmp(requirement->task, task) != 0)
             continue;
         if (!probe_kinds[requirement->entry.kind].start)
-            update_by_phase(pod, i, probe_entry_passes(&requirement->entry, status->phase));
+            update_by_phase(pod, i, probe_entry_passes(&requirement->entry, status));
         else
             poll_pod(pod, i, status->phase == POD_RUNNING && !object_deleting(object));
     }

@@ -43,6 +43,7 @@ else
     echo "demo: 2 of 3: building build/release/jobflow ($estimate)"
 fi
 : >"$log"
+echo "demo: cmake looks at the compiler and the libraries; then a line every ten seconds says how far the build is"
 if ! cmake --preset release >>"$log" 2>&1 || ! cmake --build --preset release --target jobflow 2>&1 | report_build; then
     cat "$log"
     echo "demo: the build failed" >&2

@@ -3,7 +3,7 @@
 #
 #   scripts/deps.sh              packages for building and running
 #   scripts/deps.sh --check      also those for scripts/check.sh: tests, sanitizers, linters, Open MPI; with CHECK_LONG=1
-#                                also PyTorch, which takes 2 GB
+#                                also PyTorch, which takes 2 GB; with CHECK_WEB=0 not the browser for the tests of the page
 #   scripts/deps.sh --extras     also the frameworks of examples/: Open MPI and PyTorch
 #   scripts/deps.sh --list       prints the list (with those of --check and --extras if given) and installs nothing
 #   scripts/deps.sh --dry-run    prints the packages to install and installs nothing
@@ -27,6 +27,7 @@ build=(
     zlib1g-dev               # gzip encoding of long answers
     libzstd-dev              # deltas of long statuses
     libcmocka-dev            # unit tests; small enough to install for every build
+    esbuild                  # bundles the page of `jobflow ui`; -DJOBFLOW_WEB=OFF builds without it
     python3 python3-numpy    # examples, system tests
 )
 check=(
@@ -39,7 +40,11 @@ check=(
     python3-jsonschema python3-yaml # the schema for editors
     zsh fish man-db groff-base    # completions and manual pages
     debootstrap                   # a bare Debian for the test of the package
+    node-typescript               # checks the types of the page
 )
+
+# A browser for the tests of the page. Its 80 MB can be left out: the tests then print that they are skipped.
+[ "${CHECK_WEB:-1}" = 0 ] || check+=(chromium chromium-driver python3-selenium)
 
 # kubectl, unless one is installed: tests/system/kubectl*.py use every version they find
 command -v kubectl >/dev/null || check+=(kubernetes-client)
@@ -106,9 +111,11 @@ fi
 # one that may be there and allow services, and masked units of openssh-server prevent it at the next boot. An sshd that was
 # installed before keeps its units.
 policy=/usr/sbin/policy-rc.d
+mark="made by jobflow's scripts/deps.sh"
+# A policy of an installation that was killed is ours; the machine's own lies beside it, if there was one.
 forbid_services() {
-    [ ! -e $policy ] || [ -e $policy.deps ] || "${as_root[@]}" mv $policy $policy.deps
-    printf '#!/bin/sh\nexit 101\n' | "${as_root[@]}" tee $policy >/dev/null
+    [ ! -e $policy ] || grep -q "$mark" $policy || "${as_root[@]}" mv $policy $policy.deps
+    printf '#!/bin/sh\n# %s\nexit 101\n' "$mark" | "${as_root[@]}" tee $policy >/dev/null
     "${as_root[@]}" chmod 755 $policy
 }
 restore_policy() {

@@ -1,7 +1,9 @@
 #!/usr/bin/env bash
-# Builds a real kube-apiserver from Debian's source package `kubernetes`, for the tests that compare jobflow with one.
+# Builds a real kube-apiserver from Debian's source package `kubernetes`, or a newer one from its Go modules, for the tests
+# that compare jobflow with one and for those of cluster mode.
 #
 #   scripts/kube-assets.sh [DIR]    makes DIR with kube-apiserver, kube-controller-manager and etcd
+#   scripts/kube-assets.sh --version X.Y.Z [DIR]    the same of that version of Kubernetes, with the Go of this machine
 #   scripts/kube-assets.sh --sources DIR    only writes the machine's package sources, with deb-src, into DIR
 #
 # The default DIR is jobflow/kube in the user's cache folder (~/.cache). There the tests find the programs by themselves;
@@ -29,12 +31,43 @@ if [ "${1:-}" = --sources ]; then
     exit 0
 fi
 
+version=
+if [ "${1:-}" = --version ]; then
+    version=${2:?which version, such as 1.35.3}
+    shift 2
+fi
+
 cache=${XDG_CACHE_HOME:-$HOME/.cache}/jobflow/kube
 dir=$(mkdir -p "${1:-$cache}" && cd "${1:-$cache}" && pwd)
 work=$dir/source
 mkdir -p "$work/lists/partial"
 
+# Builds the programs of $version. The module k8s.io/kubernetes points to its own staging folders, so a small module of ours
+# replaces each by the module that was published for it.
+build_from_modules() {
+    local minor=${version#1.} program staging
+    mkdir -p "$work/modules" && cd "$work/modules"
+    export GOFLAGS=-mod=mod GOTOOLCHAIN=local CGO_ENABLED=0
+    printf 'module kube-assets\ngo 1.25\nrequire k8s.io/kubernetes v%s\n' "$version" >go.mod
+    staging=$(go mod download -json "k8s.io/kubernetes@v$version" | sed -n 's/.*"GoMod": "\(.*\)".*/\1/p')
+    sed -nE 's#^[[:space:]]*(replace )?(k8s\.io/[a-z0-9.-]+) => \./staging.*#\2#p' "$staging" |
+        while read -r module; do echo "replace $module => $module v0.$minor"; done >>go.mod
+    {
+        printf '//go:build tools\n\npackage tools\n\nimport (\n'
+        printf '\t_ "k8s.io/kubernetes/cmd/%s"\n' "${programs[@]}"
+        printf ')\n'
+    } >tools.go
+    go mod tidy -e
+    for program in "${programs[@]}"; do
+        echo "kube-assets: building $program $version"
+        nice go build -p 2 -o "$dir/$program" -ldflags "-s -w -X k8s.io/component-base/version.gitVersion=v$version \
+            -X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=${minor%%.*}" \
+            "k8s.io/kubernetes/cmd/$program"
+    done
+}
+
 missing=()
+[ -z "$version" ] || packages=()
 for package in "${packages[@]}"; do
     [ "$(dpkg-query -W -f='${db:Status-Status}' "$package" 2>/dev/null)" = installed ] || missing+=("$package")
 done
@@ -49,6 +82,12 @@ if [ ! -x "$dir/etcd" ]; then
     rm -rf "$work/etcd" && mkdir "$work/etcd"
     (cd "$work/etcd" && apt-get -qq download etcd-server && dpkg-deb -x etcd-server_*.deb .)
     install -m 0755 "$work/etcd/usr/bin/etcd" "$dir/etcd"
+fi
+
+if [ -n "$version" ]; then
+    build_from_modules
+    echo "kube-assets: the programs are in $dir"
+    exit 0
 fi
 
 tree=$work/kubernetes

@@ -27,6 +27,6 @@ size_t template_dependents_count(
     const struct template_dependents *list); /* upper bound: a job both added and removed may
                                               * count */
 
-/** The status of the template: {"jobDependsOnList":[…]}, {} when there is none. Owned. O(n), and
- * O(m log m) for the m that were added or removed. */
+/** Returns the status of the template: {"jobDependsOnList":[…]}, {} when there is none. Owned.
+ * O(n), and O(m log m) for the m that were added or removed. */
 struct blob *template_dependents_status(struct template_dependents *list);

@@ -9,7 +9,7 @@
 
 #include "api/types/kinds/jobflow/inline_template.h"
 #include "api/types/kinds/jobflow/patch_names.h"
-#include "base/hash.h"
+#include "base/collections/hash.h"
 #include "template/internal.h"
 #include "template/merge.h"
 #include "template/overlay.h"
@@ -39,7 +39,7 @@ struct template_cache {
     json_t *last_doc;
     struct object *inline_made;                   /* what template_inline made last, or NULL */
     struct blob *inline_owner;                    /* body of the flow that it was made from */
-    struct known_template known[KNOWN_TEMPLATES]; /* by address */
+    struct known_template known[KNOWN_TEMPLATES]; /* indexed by a hash of the address */
 };
 
 struct template_cache *template_cache_new(void)

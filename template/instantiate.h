@@ -32,14 +32,14 @@ struct template_patch {
                                   * template is a named one */
 };
 
-/** The inline template of a step (api/types/kinds/jobflow/inline_template.h). Borrowed until the
- * next call; calls in a row for one step make it once. */
+/** Returns the inline template of a step (api/types/kinds/jobflow/inline_template.h). Borrowed
+ * until the next call; calls in a row for one step make it once. */
 const struct object *template_inline(struct template_cache *cache, const struct object *flow,
                                      const struct flow_step *step);
 
 /**
- * The body of a job of `template`, patched when `patch` is not NULL. An owned reference, or NULL
- * with INVALID at spec.flows[step].patch… when the patch cannot be matched with the template.
+ * Returns the body of a job of `template`, patched when `patch` is not NULL. An owned reference, or
+ * NULL with INVALID at spec.flows[step].patch… when the patch cannot be matched with the template.
  */
 struct blob *template_instantiate(struct template_cache *cache, const struct object *template,
                                   const struct template_patch *patch, struct error *err);

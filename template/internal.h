@@ -2,8 +2,8 @@
 /* Shared by the files that make bodies: the parsed template. */
 #include "template/instantiate.h"
 
-/** The document of the template's body, parsed once for many jobs in a row. Borrowed until the next
- * call. */
+/** Returns the document of the template's body, parsed once for many jobs in a row. Borrowed until
+ * the next call. */
 json_t *template_document(struct template_cache *cache, const struct object *template);
 
 /* What is remembered of a body: whether its strings contain references. */

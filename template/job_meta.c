@@ -10,7 +10,7 @@
 #include <string.h>
 
 #include "api/types/kinds/jobflow/pin.h"
-#include "base/hash.h"
+#include "base/collections/hash.h"
 #include "base/mem.h"
 
 enum {
@@ -132,7 +132,7 @@ static void add_inlined(struct texts *texts, const struct kv *more, uint32_t cou
 
 struct meta *template_job_meta(const struct template_job *job)
 {
-    enum { LABELS = 2, ANNOTATIONS = 9 };
+    enum { LABELS = 2, ANNOTATIONS = 10 };
     const char *ns = job->namespace;
     struct provenance by_template, by_flow;
     const struct meta *inlined = job->inlined;
@@ -180,6 +180,7 @@ struct meta *template_job_meta(const struct template_job *job)
     add_text(&annotations, ANNOTATION_FLOW_GANG, job->gang);
     add_text(&annotations, ANNOTATION_FLOW_GANG_LEAST, job->gang ? job->gang_least : NULL);
     add_text(&annotations, ANNOTATION_FLOW_SPEC_HASH, job->spec_hash);
+    add_text(&annotations, ANNOTATION_CACHE_ENTRY, job->cache_entry);
     if (inlined) {
         add_inlined(&labels, inlined->labels, inlined->n_labels);
         add_inlined(&annotations, inlined->annotations, inlined->n_annotations);

@@ -19,12 +19,13 @@ struct template_job {
     const char *step;
     const char *name; /* name of the job, <flow>-<step> */
     const char *namespace;
-    unsigned attempt;       /* number of the attempt, from 1 */
-    const char *gang;       /* name of the gang; NULL = none */
-    const char *gang_least; /* how many jobs of the gang start together; NULL = all */
-    const char *iteration;  /* number of the loop's iteration; NULL = no loop */
-    const char *spec_hash;  /* hash of the step's definition, for flows whose status does not have
+    unsigned attempt;        /* number of the attempt, from 1 */
+    const char *gang;        /* name of the gang; NULL = none */
+    const char *gang_least;  /* how many jobs of the gang start together; NULL = all */
+    const char *iteration;   /* number of the loop's iteration; NULL = no loop */
+    const char *spec_hash;   /* hash of the step's definition, for flows whose status does not have
                              * it; or NULL */
+    const char *cache_entry; /* name of the CacheEntry that becomes the job's record; or NULL */
     const struct meta *inlined; /* labels and annotations of an inline template; NULL: the template
                                  * is a named one */
 };
@@ -35,8 +36,8 @@ struct template_job {
 void template_label_value(const char *namespace, const char *name,
                           char out[TEMPLATE_LABEL_MAX + 1]);
 
-/** The metadata of an inline template with the references in labels and annotations replaced. An
- * owned reference, or NULL with the error of `values` at jobTemplate.metadata. */
+/** Returns the metadata of an inline template with the references in labels and annotations
+ * replaced. An owned reference, or NULL with the error of `values` at jobTemplate.metadata. */
 struct meta *template_inline_meta(struct meta *meta, const struct flow_ref_values *values,
                                   struct error *err);
 
@@ -48,8 +49,8 @@ struct meta *template_job_meta(const struct template_job *job);
  * job names no template of its namespace. */
 const char *template_of_job(const struct object *job, const char **out_name);
 
-/** The copy of template `name` that a flow keeps (api/types/kinds/jobflow/pin.h), as a draft with
- * the template's body as of `revision`. It carries the label of the flow's jobs, so that lists of
- * templates can select or exclude copies. Owned. */
+/** Returns the copy of template `name` that a flow keeps (api/types/kinds/jobflow/pin.h), as a
+ * draft with the template's body as of `revision`. It carries the label of the flow's jobs, so that
+ * lists of templates can select or exclude copies. Owned. */
 struct object *template_pinned(const struct object *flow, const char *name, struct blob *body,
                                int64_t revision);

@@ -2,8 +2,8 @@
 /*
  * References in a template and in the patch of a step, replaced for one job.
  *
- * A template without references is found out once, and its jobs share bodies as template/instantiate
- * says. A template or patch with references makes a body for this job alone.
+ * A template without references is found out once, and its jobs share bodies as
+ * template/instantiate says. A template or patch with references makes a body for this job alone.
  * Ref: spec/everyday.md 3.2, DC-26.
  */
 #include "api/types/schema/flow_reference.h"
@@ -11,8 +11,8 @@
 
 /** Whether strings of the template contain references. Remembered for each body. */
 bool template_has_references(struct template_cache *cache, const struct object *template);
-/** The template's spec as it is stored, parsed once for many calls in a row. Borrowed until the next
- * call with another template. */
+/** Returns the template's spec as it is stored, parsed once for many calls in a row. Borrowed until
+ * the next call with another template. */
 const json_t *template_spec_document(struct template_cache *cache, const struct object *template);
 /** Calls `visit` for the references of a template that has any. */
 void template_references_each(struct template_cache *cache, const struct object *template,

@@ -16,7 +16,7 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 SPEC = ROOT / "docs" / "spec"
 FOLDERS = "api base bench cli cmake contrib docs examples flow job node probes scripts template tests view web".split()
-ENDINGS = {".c", ".h", ".md", ".py", ".sh", ".cmake", ".yaml", ".go", ".mjs", ".ts", ".sql"}
+ENDINGS = {".c", ".h", ".md", ".py", ".sh", ".cmake", ".yaml", ".go", ".mjs", ".ts", ".tsx", ".css", ".sql"}
 
 # What ids look like. Others of this shape (T-6, UTF-8, SHA-256) belong to other worlds.
 FAMILIES = "CLU DC DCL EVD FT FZ INV LIV SEC SIM WEB D L O P".split()

@@ -12,6 +12,7 @@ import sys
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 NOT_OURS = {".git", "build", "__pycache__"}
+UNMODIFIED = (("web", "vendor"), ("tests", "web", "vendor"))  # files of others as they are; addresses in their comments name documents
 URL = re.compile(rb"\b(?:https?|ftp)://([A-Za-z0-9][A-Za-z0-9.-]*)")
 SOURCE_LINE = re.compile(rb"^\s*deb(?:-src)?\s+\S*://|^URIs:\s*\S", re.MULTILINE)
 
@@ -28,7 +29,7 @@ def is_local(host):
 def files():
     for path in sorted(ROOT.rglob("*")):
         relative = path.relative_to(ROOT)
-        if path.is_file() and not path.is_symlink() and not NOT_OURS.intersection(relative.parts) and path != pathlib.Path(__file__).resolve():
+        if path.is_file() and not path.is_symlink() and not NOT_OURS.intersection(relative.parts) and not any(relative.parts[:len(folder)] == folder for folder in UNMODIFIED) and path != pathlib.Path(__file__).resolve():
             yield relative, path.read_bytes()
 
 

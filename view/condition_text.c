@@ -81,9 +81,9 @@ static bool reference_value(void *ctx, const struct flow_ref *ref, struct buf *o
 {
     scoped_str name = mem_printf("%.*s", (int)ref->name_len, ref->name);
     scoped_str key = mem_printf("%.*s", (int)ref->key_len, ref->key);
-    const char *value = ref->kind == FLOW_REF_PARAMETER ? parameter_of(ctx, name)
-                        : ref->kind == FLOW_REF_OUTPUT  ? output_of(ctx, name, key)
-                                                        : NULL;
+    const char *value = ref->kind == FLOW_REF_PARAMETER               ? parameter_of(ctx, name)
+                        : ref->kind == FLOW_REF_OUTPUT && !ref->every ? output_of(ctx, name, key)
+                                                                      : NULL;
 
     *out_leave = value == NULL;
     buf_str(out, value ? value : "");
@@ -101,8 +101,8 @@ static void write_with(const struct flow_view *view, const json_t *value, struct
         flow_refs_replace_text(json_string_value(value), &values, out, NULL);
 }
 
-/* The entry of the status with the results of a step; of a loop that of its last iteration with
- * any. */
+/* Returns the entry of the status with the results of a step; of a loop that of its last iteration
+ * with any. */
 static const json_t *newest_node(const struct flow_view *view, const char *target)
 {
     uint32_t at = flow_view_find(view, target);

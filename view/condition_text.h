@@ -8,7 +8,7 @@
  */
 #include "view/flow_view.h"
 
-/** Append the terms of a condition (a document such as `if`, `until`, `switch.cases[].if`), joined
+/** Appends the terms of a condition (a document such as `if`, `until`, `switch.cases[].if`), joined
  * by "; ". `false_only`: those that do not hold, unless all do. Long lists are cut. */
 void condition_write(const struct flow_view *view, const json_t *condition, bool false_only,
                      struct buf *out);

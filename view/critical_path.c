@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "api/types/text/doc.h"
-#include "base/hash.h"
+#include "base/collections/hash.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
 #include "view/flow_view.h"
@@ -366,7 +366,7 @@ void flow_view_extend_path(struct flow_view *view, const uint32_t *steps, uint32
         view->steps[path[i]].path_place = i + 1;
 }
 
-bool flow_view_path_goes(const struct flow_view *view, uint32_t from, uint32_t to)
+bool flow_view_edge_is_critical(const struct flow_view *view, uint32_t from, uint32_t to)
 {
     uint32_t place = view->steps[from].path_place;
 

@@ -86,7 +86,7 @@ static void load_step(struct flow_view_step *step, json_t *spec)
     step->inlined = json_object_get(spec, "run") || json_object_get(spec, "jobTemplate");
     step->final = json_object_get(spec, "when") != NULL;
     step->estimate = json_object_get(spec, "patch") != NULL;
-    if (!json_object_get(spec, "switch"))
+    if (!json_object_get(spec, "switch") && !json_object_get(spec, "approve"))
         step->template = template ? template : step->name;
 }
 

@@ -26,6 +26,13 @@ static void take_attempts(struct flow_view_step *step, const json_t *node)
     step->ended_ms = doc_time_ms(newest, "endTime");
 }
 
+/* Takes the reason of a step from its entry in the status; `node` NULL = it has none. */
+static void take_reason(struct flow_view_step *step, const json_t *node)
+{
+    step->reason = doc_text(node, "reason");
+    step->message = doc_text(node, "message");
+}
+
 static void take_node(struct flow_view_step *step, const json_t *node)
 {
     const char *phase = doc_text(node, "phase");
@@ -33,8 +40,7 @@ static void take_node(struct flow_view_step *step, const json_t *node)
     step->node = node;
     if (phase)
         flow_view_set_state(step, view_state_parse(phase));
-    step->reason = doc_text(node, "reason");
-    step->message = doc_text(node, "message");
+    take_reason(step, node);
     take_attempts(step, node);
     step->ran_ms = doc_duration_ms(node, "duration");
 }
@@ -52,7 +58,7 @@ static void take_iteration(struct flow_view_step *loop, const struct flow_view_s
     loop->attempts += iteration->attempts;
 }
 
-/* Count an iteration by its state, or take it back. */
+/* Counts an iteration by its state, or takes it back. */
 static void count_iteration(struct flow_view_step *loop, enum view_state state, uint32_t by)
 {
     const struct flow_view_step iteration = {.state = (uint8_t)state};
@@ -134,6 +140,28 @@ static void take_run_starts(struct flow_view *view, const json_t *jobs)
             if (state && strcmp(state, "Running") == 0 && !doc_text(span, "endTimestamp"))
                 step->started_ms = doc_time_ms(span, "startTimestamp");
         }
+    }
+}
+
+/* Reads the list of jobs of a status that Volcano's own controller has written. It has neither nodes
+ * nor bitmaps. */
+static void take_upstream_jobs(struct flow_view *view, const json_t *jobs)
+{
+    size_t i;
+    json_t *job;
+
+    json_array_foreach(jobs, i, job)
+    {
+        struct flow_view_step *step = step_of_job(view, doc_text(job, "name"));
+        const char *state = doc_text(job, "state");
+
+        if (!step || !state || !*state)
+            continue;
+        flow_view_set_state(step, view_state_parse(state));
+        step->attempts = 1;
+        step->restarts = (int32_t)json_integer_value(json_object_get(job, "restartCount"));
+        step->created_ms = doc_time_ms(job, "startTimestamp");
+        step->ended_ms = doc_time_ms(job, "endTimestamp");
     }
 }
 
@@ -287,6 +315,8 @@ void flow_view_take_status(struct flow_view *view, json_t *status)
     for (uint32_t i = 0; i < view->n_steps; i++)
         forget(&view->steps[i]);
     take_nodes(view, json_object_get(status, "nodes"));
+    if (!json_object_get(status, "nodes") && !results_stored)
+        take_upstream_jobs(view, json_object_get(status, "jobStatusList"));
     take_run_times(view, json_object_get(status, "conditions"));
     take_run_starts(view, json_object_get(status, "jobStatusList"));
     if (results_stored)
@@ -317,6 +347,8 @@ static void complete_by_bits(struct flow_view *view, const json_t *stored)
 static void complete_step(struct flow_view_step *step, const json_t *node)
 {
     step->node = node;
+    if (step->reason || step->message)
+        take_reason(step, node); /* it was taken from the status before this one */
     if (step->state == VIEW_WAITING) {
         take_node(step, node);
     } else if (step->loops && flow_view_step_over(step)) {
@@ -341,12 +373,11 @@ static void complete_loop(struct flow_view_step *loop, const json_t *node)
 void flow_view_complete(struct flow_view *view, json_t *status)
 {
     const json_t *stored = json_object_get(status, "results");
+    json_t *before = view->status, *node;
     size_t i;
-    json_t *node;
 
     for (uint32_t k = 0; k < view->n_steps; k++)
         view->steps[k].node = NULL;
-    json_decref(view->status);
     view->status = json_incref(status);
     view->took_ms = doc_duration_ms(status, "duration"); /* the times are up to a second off */
     json_array_foreach(json_object_get(status, "nodes"), i, node)
@@ -361,6 +392,10 @@ void flow_view_complete(struct flow_view *view, json_t *status)
     }
     if (stored)
         complete_by_bits(view, stored);
+    for (uint32_t k = 0; k < view->n_steps; k++)
+        if (!view->steps[k].node)
+            take_reason(&view->steps[k], NULL);
+    json_decref(before);
     stop_loops(view);
 }
 

@@ -49,7 +49,8 @@ struct text_range {
 struct found {
     struct text_range all, name, template; /* an empty `template`: the step names none */
     uint32_t targets;                      /* where the list of targets begins; 0: there is none */
-    bool any, loops, inlined, estimate, chooses, final;
+    bool any, loops, inlined, estimate, jobless, final;
+    bool marked; /* it may have marks */
 };
 
 struct scan {
@@ -88,8 +89,22 @@ static const char *scan_depends(const struct scan *scan, struct found *step, con
             step->targets = range_of(scan, member.value, 0).at;
         else if (jsonscan_key_is(&member, "strategy"))
             step->any = is_word(scan, string_at(scan, member.value), "any");
+        else
+            step->marked = true;
     at += *at == '{'; /* the list may be an empty object */
     return *at ? at + 1 : at;
+}
+
+/* Reads a member that says whether and how often a step runs. */
+static void scan_control(struct found *step, const struct jsonscan_member *member)
+{
+    step->marked = true;
+    if (jsonscan_key_is(member, "for"))
+        step->loops = true;
+    else if (jsonscan_key_is(member, "when"))
+        step->final = true;
+    else if (jsonscan_key_is(member, "switch") || jsonscan_key_is(member, "approve"))
+        step->jobless = true;
 }
 
 /* Reads one member of a step; returns where its value ends. */
@@ -109,14 +124,10 @@ static const char *scan_member(const struct scan *scan, struct found *step,
     else if (jsonscan_key_is(member, "patch"))
         step->estimate = memmem(member->value, (size_t)(end - member->value), estimate,
                                 sizeof estimate - 1) != NULL;
-    else if (jsonscan_key_is(member, "for"))
-        step->loops = true;
-    else if (jsonscan_key_is(member, "when"))
-        step->final = true;
     else if (jsonscan_key_is(member, "run") || jsonscan_key_is(member, "jobTemplate"))
         step->inlined = true;
-    else if (jsonscan_key_is(member, "switch"))
-        step->chooses = true;
+    else
+        scan_control(step, member);
     return end;
 }
 
@@ -162,13 +173,14 @@ static struct flow_view_step *make_steps(const struct scan *scan, struct arena *
         step->name = arena_strndup(words, scan->text + found->name.at, found->name.len);
         if (named.len && !(template && is_word(scan, named, template)))
             template = arena_strndup(words, scan->text + named.at, named.len);
-        if (!found->chooses)
+        if (!found->jobless)
             step->template = named.len ? template : step->name;
         step->any = found->any;
         step->loops = found->loops;
         step->inlined = found->inlined;
         step->final = found->final;
         step->estimate = found->estimate;
+        step->plain = !found->marked && !found->any;
         step->text = scan->text + found->all.at;
         step->text_len = found->all.len;
         step->targets = found->targets ? scan->text + found->targets : NULL;

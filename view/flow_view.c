@@ -7,8 +7,10 @@
 #include <string.h>
 
 #include "api/types/text/doc.h"
+#include "api/types/text/suggest.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
+#include "flow/model/flow_model.h"
 
 /* How a state counts: for the numbers of steps, and for steps that wait. */
 enum standing {
@@ -57,10 +59,20 @@ void flow_view_set_state(struct flow_view_step *step, enum view_state state)
     step->state = (uint8_t)state;
 }
 
+bool flow_view_step_cached(const struct flow_view_step *step)
+{
+    if (step->state != VIEW_COMPLETED || !step->node)
+        return false;
+    return json_object_get(step->node, "cachedFrom") ||
+           (step->loops && step->reason && strcmp(step->reason, STEP_CACHED_TEXT) == 0);
+}
+
 const char *flow_view_step_state(const struct flow_view_step *step)
 {
     const char *text = view_state_text((enum view_state)step->state);
 
+    if (flow_view_step_cached(step))
+        return STEP_CACHED_TEXT;
     return text ? jobflow_step_state(text, step->flow->phase) : NULL;
 }
 
@@ -89,9 +101,18 @@ bool flow_view_step_jobless(const struct flow_view_step *step)
     return step->loops || !step->template;
 }
 
-uint32_t flow_view_count_state(const struct flow_view *view, enum view_state state)
+bool flow_view_step_serves(const struct flow_view_step *step)
 {
-    return view->n_in[state];
+    return json_object_get(flow_view_step_spec(step), "until") != NULL;
+}
+
+bool flow_view_step_asks(const struct flow_view_step *step)
+{
+    static const char asks[] = "WaitingForApproval";
+    const char *why = step->told ? step->told : step->reason;
+
+    return step->state == VIEW_WAITING && !step->template && why &&
+           strncmp(why, asks, sizeof asks - 1) == 0;
 }
 
 struct flow_view_counts flow_view_count(const struct flow_view *view)
@@ -151,8 +172,9 @@ int64_t flow_view_ms(const struct flow_view *view, int64_t now_ms)
 
 void flow_view_remark(const struct flow_view *view, struct buf *out)
 {
-    static const char *const remarkable[] = {"Suspended", "DeadlineExceeded", "Aborted",
-                                             "HandledFailure"};
+    static const char *const remarkable[] = {
+        "Suspended",        "DeadlineExceeded", "Aborted",         "HandledFailure",
+        "TemplateNotFound", "JobNameConflict",  "AdmissionDenied", "CreateFailed"};
 
     for (size_t i = 0; view->reason && i < countof(remarkable); i++)
         if (strcmp(view->reason, remarkable[i]) == 0)
@@ -178,6 +200,19 @@ void flow_view_took(const struct flow_view *view, int64_t now_ms, struct buf *ou
 uint32_t flow_view_find(const struct flow_view *view, const char *name)
 {
     return name ? name_index_get(&view->names, name) : UINT32_MAX;
+}
+
+enum { SUGGEST_STEPS_MAX = 10000 }; /* names that are compared with a mistyped one */
+
+bool flow_view_no_step(const struct flow_view *view, const char *name, struct error *err)
+{
+    struct suggest near = {0};
+
+    for (uint32_t i = 0; i < view->n_steps && i < SUGGEST_STEPS_MAX; i++)
+        suggest_offer(&near, name, view->steps[i].name);
+    return error_set(err, ERR_NOT_FOUND, "", "no step %s in flow %s%s%s%s", name, view->name,
+                     near.word ? "; did you mean \"" : "", near.word ? near.word : "",
+                     near.word ? "\"?" : "");
 }
 
 void flow_view_free(struct flow_view *view)
@@ -231,6 +266,8 @@ int64_t flow_view_step_ms(const struct flow_view_step *step, int64_t now_ms)
 {
     int64_t since_ms = step->started_ms && !step->loops ? step->started_ms : step->created_ms;
 
+    if (step->state == VIEW_SKIPPED) /* its times are those of an earlier attempt */
+        return -1;
     if (flow_view_step_over(step) && !step->template)
         return since_ms ? 0 : -1;
     if (flow_view_step_over(step) && step->ran_ms >= 0)
@@ -268,7 +305,7 @@ void flow_view_step_took(const struct flow_view_step *step, int64_t now_ms, stru
 
 /* A reason that names the action that a Command asked for says less than the message, which says what
  * was done and why. */
-void flow_view_step_why(const struct flow_view_step *step, struct buf *out)
+void flow_view_step_reason(const struct flow_view_step *step, struct buf *out)
 {
     enum job_action action;
     bool is_action = step->message && step->reason && job_action_parse(step->reason, &action);
@@ -317,7 +354,8 @@ void flow_view_step_progress(const struct flow_view_step *step, struct buf *out)
 
 void flow_view_step_marks(const struct flow_view_step *step, struct buf *out)
 {
-    const json_t *spec = flow_view_step_spec(step), *loop = json_object_get(spec, "for");
+    const json_t *spec = step->plain ? NULL : flow_view_step_spec(step);
+    const json_t *loop = json_object_get(spec, "for");
     size_t before = out->len;
 
     if (step->any)
@@ -330,6 +368,10 @@ void flow_view_step_marks(const struct flow_view_step *step, struct buf *out)
         buf_printf(out, "%sif", out->len > before ? ", " : "");
     if (json_object_get(spec, "switch"))
         buf_printf(out, "%sswitch", out->len > before ? ", " : "");
+    if (json_object_get(spec, "approve"))
+        buf_printf(out, "%sapprove", out->len > before ? ", " : "");
+    if (json_object_get(spec, "until"))
+        buf_printf(out, "%sserves", out->len > before ? ", " : "");
     if (json_object_get(loop, "until"))
         buf_printf(out, "%suntil", out->len > before ? ", " : "");
     else if (json_object_get(loop, "itemsFrom"))

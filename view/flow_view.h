@@ -23,11 +23,11 @@
 
 #include "api/types/kinds/job/job.h"
 #include "api/types/kinds/jobflow/jobflow.h"
-#include "base/arena.h"
 #include "base/buf.h"
-#include "base/dag.h"
+#include "base/collections/arena.h"
+#include "base/collections/dag.h"
+#include "base/collections/name_index.h"
 #include "base/error.h"
-#include "base/name_index.h"
 #include "base/scoped.h"
 
 /* States of steps that are no phases of a job. */
@@ -69,6 +69,7 @@ struct flow_view_step {
     bool inlined;      /* contains its template (run or jobTemplate) */
     bool final;        /* has `when: always`, or is behind such a step */
     bool estimate;     /* the patch may have a runningEstimate */
+    bool plain;        /* known to have no marks: see flow_view_step_marks */
     bool resumed;      /* the newest job had ended before the tracker started */
     uint8_t estimated; /* an enum estimate_source */
     int32_t attempts;  /* number of jobs made for it; of a loop, for all its iterations */
@@ -105,6 +106,7 @@ struct flow_view_step {
     struct flow_view_step **iterations; /* the iterations of a loop: [n_iterations] by number; NULL:
                                          * not begun */
     uint32_t n_iterations;
+    bool inferred; /* loop or switch: its end is known by a step behind it, not yet by the status */
     TAILQ_ENTRY(flow_view_step) active; /* list of steps with an active job */
     char job_uid[37];                   /* uid of the newest job */
 
@@ -163,7 +165,7 @@ struct flow_view {
  * in order). */
 struct flow_view *flow_view_from_document(json_t *doc, struct error *err);
 /** Makes a view, not linked yet, of a JobFlow as a server returns it. The buffer is emptied. Errors
- * as above, and BAD_REQUEST for text that is no JSON. */
+ * are those of flow_view_from_document, and BAD_REQUEST for text that is no JSON. */
 struct flow_view *flow_view_from_text(struct buf *text, struct error *err);
 /** Makes a view of an object's spec, without the states of its status; not linked. A Job becomes a
  * flow of one step. Never NULL for an admitted object; a reference is kept. */
@@ -210,7 +212,7 @@ bool flow_view_take_path(struct flow_view *view);
 void flow_view_extend_path(struct flow_view *view, const uint32_t *steps, uint32_t count,
                            bool whole);
 /** Returns whether step `to` follows step `from` directly on the critical path. */
-bool flow_view_path_goes(const struct flow_view *view, uint32_t from, uint32_t to);
+bool flow_view_edge_is_critical(const struct flow_view *view, uint32_t from, uint32_t to);
 /** Returns whether a step is on a critical path worth marking, which has more than one step. */
 bool flow_view_step_critical(const struct flow_view_step *step);
 
@@ -234,13 +236,14 @@ struct flow_view_counts {
     uint32_t waiting; /* number of all other steps */
 };
 struct flow_view_counts flow_view_count(const struct flow_view *view);
-/** Returns how many steps are in a state. */
-uint32_t flow_view_count_state(const struct flow_view *view, enum view_state state);
-/** Append "4 of 6 steps completed, 1 failed, 1 not run". */
+/** Appends "4 of 6 steps completed, 1 failed, 1 not run". */
 void flow_view_write_counts(const struct flow_view *view, struct buf *out);
 
 /** Returns the position of a step by name; UINT32_MAX: unknown. O(1). */
 uint32_t flow_view_find(const struct flow_view *view, const char *name);
+/** Sets `err` to say that the flow has no step of that name, with the nearest name if one is near.
+ * Returns false. */
+bool flow_view_no_step(const struct flow_view *view, const char *name, struct error *err);
 /* Returns the position of a step in the spec; of an iteration, the position of its loop. */
 uint32_t flow_view_position(const struct flow_view_step *step);
 /** Returns the step's entry of spec.flows, borrowed. */
@@ -250,16 +253,27 @@ const json_t *flow_view_step_spec(const struct flow_view_step *step);
 const char *view_state_text(enum view_state state);
 /** Returns the state of a stored text; VIEW_UNKNOWN for an unknown one. */
 enum view_state view_state_parse(const char *text);
-/** Returns the state of a step as text for people: the stored text, or "Not run" for a waiting step
- * that its flow will never start. NULL when the flow has no status. */
+/** Returns whether the step has completed without running: earlier work was reused. */
+bool flow_view_step_cached(const struct flow_view_step *step);
+/** Returns the state of a step as text for people: the stored text, "Cached" for a step that was
+ * reused, or "Not run" for a waiting step that its flow will never start. NULL when the flow has no status. */
 const char *flow_view_step_state(const struct flow_view_step *step);
 /** Returns whether the step has ended or is skipped. */
 bool flow_view_step_over(const struct flow_view_step *step);
 bool flow_view_step_failed(const struct flow_view_step *step); /* over, and failed or terminated */
 /** Returns whether the step has a job that is not over. */
 bool flow_view_step_active(const struct flow_view_step *step);
+/** Returns whether the step, which waits, still waits for this target. */
+bool flow_view_target_open(const struct flow_view_step *step, const struct flow_view_step *target);
+/** Returns the target for which a waiting step waits in vain: it has completed, and the step's probe
+ * waits for its failure. NULL when the step may still start. The view must be linked. */
+const struct flow_view_step *flow_view_missed_target(const struct flow_view *view, uint32_t i);
 /** Returns whether the step is a loop or a switch, which has no job of its own. */
 bool flow_view_step_jobless(const struct flow_view_step *step);
+/** Returns whether the step ends with those that depend on it (`until: dependents`). */
+bool flow_view_step_serves(const struct flow_view_step *step);
+/** Returns whether the step waits for its approval. */
+bool flow_view_step_asks(const struct flow_view_step *step);
 
 /** Returns how long the newest attempt ran, or has run until now, in milliseconds: of a job the
  * time that it was Running, of a loop the time from its first iteration to its last, of a switch 0.
@@ -274,13 +288,13 @@ void flow_view_write_ms(int64_t ms, struct buf *out);
 
 /** Appends why the step is in its state: the tracker's text, else reason and message of the status,
  * or nothing. */
-void flow_view_step_why(const struct flow_view_step *step, struct buf *out);
+void flow_view_step_reason(const struct flow_view_step *step, struct buf *out);
 /** Returns how many iterations the loop has by its spec; 0 for a step without a loop. */
 uint32_t flow_view_step_iterations(const struct flow_view_step *step);
 /** Returns how many iterations a step may have as far as that is known: items of an output are
  * counted when they are. */
 uint32_t flow_view_step_iterations_known(const struct flow_view_step *step);
-/** Append how far a loop has come, "226/500"; nothing without a loop. */
+/** Appends how far a loop has come, "226/500"; nothing without a loop. */
 void flow_view_step_progress(const struct flow_view_step *step, struct buf *out);
 /** Appends what a step has beside targets: "any of", "always", "probe", "if", "switch", "for 3",
  * separated by commas; nothing for a plain step. */

@@ -74,6 +74,14 @@ static void add_text(json_t *object, const char *key, const char *text)
         json_object_set_new(object, key, json_string(text));
 }
 
+/* The name of the newest job of a step, if its status lists its jobs; NULL. */
+static const char *newest_job(const struct flow_view_step *step)
+{
+    const json_t *jobs = json_object_get(step->node, "jobs");
+
+    return json_string_value(json_array_get(jobs, json_array_size(jobs) - 1));
+}
+
 static json_t *step_json(const struct flow_view *view, uint32_t i)
 {
     static const char *const sources[] = {"", "runningEstimate", "past"};
@@ -93,6 +101,7 @@ static json_t *step_json(const struct flow_view *view, uint32_t i)
     add_text(object, "state", flow_view_step_state(step));
     add_text(object, "reason", step->reason);
     add_text(object, "message", step->message);
+    add_text(object, "job", newest_job(step));
     if (step->attempts)
         json_object_set_new(object, "attempt", json_integer(step->attempts));
     if (step->loops && view->phase != FLOW_NONE) {
@@ -123,6 +132,7 @@ json_t *graph_json(const struct flow_view *view)
     json_t *steps = json_array(), *edges = json_array(), *path = json_array();
     const struct flow_view_counts counts = flow_view_count(view);
     int64_t ms = flow_view_ms(view, 0);
+    bool is_over = flow_view_is_over(view);
 
     add_text(object, "phase", flow_phase_text(view->phase));
     for (uint32_t i = 0; i < view->n_steps; i++) {
@@ -133,15 +143,17 @@ json_t *graph_json(const struct flow_view *view)
     }
     for (uint32_t i = 0; i < view->path_listed; i++)
         json_array_append_new(path, json_string(view->steps[view->path[i]].name));
-    if (flow_view_is_over(view) && ms >= 0)
+    if (is_over && ms >= 0)
         json_object_set_new(object, "durationSeconds", json_real((double)ms / 1e3));
     if (view->phase != FLOW_NONE)
         json_object_set_new(
             object, "counts",
-            json_pack("{s:I, s:I, s:I, s:I, s:I, s:I}", "steps", (json_int_t)counts.steps,
+            json_pack("{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "steps", (json_int_t)counts.steps,
                       "completed", (json_int_t)counts.completed, "failed",
                       (json_int_t)counts.failed, "skipped", (json_int_t)counts.skipped, "active",
-                      (json_int_t)counts.active, "waiting", (json_int_t)counts.waiting));
+                      (json_int_t)counts.active, "waiting",
+                      (json_int_t)(is_over ? 0 : counts.waiting), "notRun",
+                      (json_int_t)(is_over ? counts.waiting : 0)));
     json_object_set_new(object, "steps", steps);
     json_object_set_new(object, "edges", edges);
     json_object_set_new(object, "criticalPath", path);
@@ -201,7 +213,7 @@ void graph_dot(const struct graph_form *form)
     for (uint32_t i = 0; i < view->n_steps; i++)
         for (uint32_t e = view->dag.first[i]; e < view->dag.first[i + 1]; e++) {
             const struct flow_view_step *to = &view->steps[view->dag.next[e]];
-            bool bold = flow_view_path_goes(view, i, view->dag.next[e]);
+            bool bold = flow_view_edge_is_critical(view, i, view->dag.next[e]);
 
             fprintf(form->out, "  s%u -> s%u%s%s%s;\n", i, view->dag.next[e],
                     bold || to->any ? " [style=" : "",

@@ -1,6 +1,7 @@
 #pragma once
 /*
- * The forms in which `graph` shows a flow: text for a terminal, a table, SVG, Graphviz and JSON.
+ * The forms in which `graph` shows a flow: text for a terminal, a table, SVG, Graphviz, JSON
+ * and columns.
  * Each function prints one view, which must be linked.
  */
 #include <stdio.h>
@@ -25,6 +26,13 @@ void graph_dot(const struct graph_form *form);
 bool graph_svg(const struct graph_form *form, struct error *err);
 /** Returns all members of the view that programs may need; owned. */
 json_t *graph_json(const struct flow_view *view);
+/** Adds to the JSON of a view where its boxes and lines are drawn ("layout"), or why that is not
+ * known ("layoutMissing"). Layers go from left to right; y grows downwards. */
+void graph_positions(const struct flow_view *view, json_t *out);
+
+/** Appends the steps and edges of a view as columns (base/encoding/columns.h), for the page: the
+ * members of the header are listed at the top of graph_columns.c. */
+void graph_columns(const struct flow_view *view, struct buf *out);
 
 /* Functions that several forms share. */
 

@@ -24,22 +24,25 @@ struct svg {
     int *top; /* top of each layer, [n_layers + 1] */
 };
 
+/* The rules name the class of the picture, because a page that has it applies them to itself, too. */
 static const char style[] =
     "  <style>\n"
-    "    text { font: 13px ui-monospace, monospace; fill: #1f2328; text-anchor: middle; }\n"
-    "    .dim { fill: #656d76; font-size: 11px; }\n"
-    "    rect { fill: #f6f8fa; stroke: #8c959f; }\n"
-    "    path { fill: none; stroke: #8c959f; stroke-width: 1.3; }\n"
-    "    .any { stroke-dasharray: 5 3; }\n"
-    "    .done { fill: #dafbe1; stroke: #1a7f37; }\n"
-    "    .work { fill: #ddf4ff; stroke: #0969da; }\n"
-    "    .bad { fill: #ffebe9; stroke: #cf222e; }\n"
-    "    .off { fill: #eaeef2; stroke: #8c959f; stroke-dasharray: 3 2; }\n"
-    "    .critical { stroke-width: 2.6; }\n"
-    "    @media (prefers-color-scheme: dark) {\n"
-    "      text { fill: #e6edf3; } .dim { fill: #9198a1; } rect { fill: #21262d; }\n"
-    "      .done { fill: #0f2d18; } .work { fill: #0c2d4a; } .bad { fill: #3d1214; }\n"
-    "      .off { fill: #161b22; }\n"
+    "    .flow text { font: 13px ui-monospace, monospace; fill: #1f2328; text-anchor: middle; }\n"
+    "    .flow .dim { fill: #656d76; font-size: 11px; }\n"
+    "    .flow rect { fill: #f6f8fa; stroke: #8c959f; }\n"
+    "    .flow path { fill: none; stroke: #8c959f; stroke-width: 1.3; }\n"
+    "    .flow .head { fill: #8c959f; stroke: none; }\n"
+    "    .flow .any { stroke-dasharray: 5 3; }\n"
+    "    .flow .done { fill: #dafbe1; stroke: #1a7f37; }\n"
+    "    .flow .work { fill: #ddf4ff; stroke: #0969da; }\n"
+    "    .flow .bad { fill: #ffebe9; stroke: #cf222e; }\n"
+    "    .flow .off { fill: #eaeef2; stroke: #8c959f; stroke-dasharray: 3 2; }\n"
+    "    .flow .critical { stroke-width: 2.6; }\n"
+    "    @media screen and (prefers-color-scheme: dark) {\n"
+    "      .flow text { fill: #e6edf3; } .flow .dim { fill: #9198a1; }\n"
+    "      .flow rect { fill: #21262d; } .flow .done { fill: #0f2d18; }\n"
+    "      .flow .work { fill: #0c2d4a; } .flow .bad { fill: #3d1214; }\n"
+    "      .flow .off { fill: #161b22; }\n"
     "    }\n"
     "  </style>\n";
 
@@ -122,7 +125,7 @@ static void draw_line(const struct svg *svg, const struct layout_line *line, int
     const struct layout_box *to = &svg->layout->boxes[line->to];
     int y1 = svg->top[from->layer] + height, y2 = svg->top[to->layer], middle = (y1 + y2) / 2;
     bool any = svg->form->view->steps[line->target].any;
-    bool critical = flow_view_path_goes(svg->form->view, line->source, line->target);
+    bool critical = flow_view_edge_is_critical(svg->form->view, line->source, line->target);
 
     fprintf(svg->form->out, "  <path%s%s%s%s%s d=\"M%d %d", any || critical ? " class=\"" : "",
             any ? "any" : "", any && critical ? " " : "", critical ? "critical" : "",
@@ -168,13 +171,14 @@ static void draw(const struct svg *svg, int height)
 
     write_escaped(svg->form->view->name, &name);
     fprintf(svg->form->out,
-            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" width=\"%d\" "
+            "<svg class=\"flow\" xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" "
+            "width=\"%d\" "
             "height=\"%d\">\n  <title>%s</title>\n",
             width, rows, width, rows, name.data);
     fputs(style, svg->form->out);
     fputs("  <defs><marker id=\"arrow\" viewBox=\"0 0 8 8\" refX=\"8\" refY=\"4\" "
           "markerUnits=\"userSpaceOnUse\" markerWidth=\"9\" markerHeight=\"9\" orient=\"auto\">"
-          "<path d=\"M0 0 L8 4 L0 8 z\" style=\"fill:#8c959f;stroke:none\"/></marker></defs>\n",
+          "<path class=\"head\" d=\"M0 0 L8 4 L0 8 z\"/></marker></defs>\n",
           svg->form->out);
     for (size_t l = 0; l < layout->n_lines; l++)
         draw_line(svg, &layout->lines[l], height);

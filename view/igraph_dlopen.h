@@ -26,8 +26,8 @@ struct igraph_library {
 };
 
 /**
- * The library, loaded on the first call and never unloaded; its errors and warnings are returned,
- * not printed. NULL with UNAVAILABLE when the machine does not have it; the message names Debian's
- * package. On the loop thread only.
+ * Returns the library, loaded on the first call and never unloaded; its errors and warnings are
+ * returned, not printed. NULL with UNAVAILABLE when the machine does not have it; the message names
+ * Debian's package. On the loop thread only.
  */
 const struct igraph_library *igraph_library_load(struct error *err);

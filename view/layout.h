@@ -7,7 +7,7 @@
  * the columns are computed here, because boxes are as wide as their texts and igraph knows points
  * only.
  */
-#include "base/dag.h"
+#include "base/collections/dag.h"
 #include "base/error.h"
 
 struct layout_box {

@@ -13,19 +13,19 @@ struct reason_pods {
     unsigned n_pods, n_failed;
 };
 void reason_pods_add(struct reason_pods *pods, const struct object *pod);
-/** Append "exit code 3", "pod f-train-worker-1: killed by signal 9 (Killed); 2 pods failed".
+/** Appends "exit code 3", "pod f-train-worker-1: killed by signal 9 (Killed); 2 pods failed".
  * Nothing when no pod failed. */
 void reason_pods_write(const struct reason_pods *pods, struct buf *out);
 void reason_pods_release(struct reason_pods *pods);
 
-/** Take the pods of a job in the store. */
+/** Takes the pods of a job in the store. */
 void reason_pods_of(const struct store *store, const char *job_uid, struct reason_pods *pods);
 
 /** Returns whether a message of a job's state says no more than how many pods succeeded and failed.
  * NULL says no more, either. */
 bool reason_only_counts(const char *message);
-/** Append why a job has failed, from the reason and message of its state (NULL: none): the message,
- * or, if that only counts pods, how they ended. */
+/** Appends why a job has failed, from the reason and message of its state (NULL: none): the
+ * message, or, if that only counts pods, how they ended. */
 void reason_of_failure(const char *reason, const char *message, const struct reason_pods *pods,
                        struct buf *out);
 

@@ -38,6 +38,8 @@ bool answer_ok(int status, const struct buf *text, struct error *err)
     reason = json_string_value(json_object_get(doc, "reason"));
     if (message && *message)
         return error_set(err, code_of(reason, status), "", "%s", message);
+    if (status == 404)
+        return error_set(err, ERR_NOT_FOUND, "", "the server has nothing at this path");
     return error_set(err, code_of(reason, status), "",
                      "the answer has status %d and says nothing about what went wrong", status);
 }

@@ -7,28 +7,34 @@
  * this process last saw it change. The leader stops before the lease can expire for the others: at
  * the renew deadline, counted from the start of its last successful renewal.
  *
- * It is meant for controllers on a server that has other controllers too. No command runs such
- * controllers today (docs/deviations.md); only tests use it.
+ * A watch of the Lease only says when to try: at once when the lease is released or gone, and at the
+ * moment in which it expires. Without a working watch the lease is polled.
  *
  * Ref: spec/kube-api.md 16.6; k8s.io/client-go tools/leaderelection.
  */
 #include <jansson.h>
 
+#include "api/client/reflector.h"
 #include "api/client/remote.h"
 
 struct elector {
     /* The owner sets the members from here to the next comment. */
     struct remote *remote;
-    const char *ns, *name;                   /* namespace and name of the Lease */
-    const char *identity;                    /* name of this candidate: host_uuid */
+    const char *ns, *name; /* namespace and name of the Lease */
+    const char *identity;  /* name of this candidate: host_uuid */
+    const char *mode;      /* annotation jobflow.dev/mode of the Lease that is held; NULL: none */
     int64_t lease_ms, deadline_ms, retry_ms; /* lease > deadline > 1.2 × retry; 0: 15, 10, 2 s */
     void (*leads)(struct elector *elector);
-    /** The leader must stop at once: another process may become leader soon. Attempts continue. */
+    /** Called when leadership is lost. The caller must stop leading at once, because another
+     * process may become leader soon. Attempts continue. */
     void (*lost)(struct elector *elector, const char *why);
-    void (*released)(struct elector *elector); /* reports the end of elector_release */
+    void (*released)(struct elector *elector); /* called when elector_release has ended */
+    /** An attempt has failed for another reason than a race; the next follows. May be NULL. */
+    void (*failed)(struct elector *elector, const struct error *err);
     /* The members from here on are private. */
     struct remote_call call;
-    struct timer timer;    /* when the next attempt is made */
+    struct reflector watch;
+    struct timer timer;    /* fires when the next attempt is due */
     struct timer deadline; /* the leader's renew deadline */
     struct buf path, body;
     json_t *lease;       /* the Lease as the server has it; NULL: it must be read */
@@ -37,6 +43,8 @@ struct elector {
     int64_t sent_ns;     /* start of the current write */
     int64_t leads_until_ns;
     bool started, leading;
+    bool asking;    /* `call` is under way */
+    bool releasing; /* the lease was read again in order to release it */
 };
 
 void elector_start(struct elector *elector);

@@ -60,6 +60,16 @@ char *kubeconfig_server(const char *url)
     return mem_printf("%.*s", (int)len, url);
 }
 
+char *kubeconfig_host(const char *url)
+{
+    const char *slashes = strstr(url, "://"), *host = slashes ? slashes + 3 : url;
+    size_t len = strcspn(host, "/?#");
+
+    for (const char *at; (at = memchr(host, '@', len)); host = at + 1)
+        len -= (size_t)(at + 1 - host);
+    return mem_printf("%.*s", (int)len, host);
+}
+
 /* Returns a list of one named entry: [{name, <what>: {…}}]. */
 static json_t *one(const char *what, const char *name, json_t *value)
 {

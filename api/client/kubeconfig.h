@@ -34,11 +34,14 @@ void kubeconfig_release(struct kubeconfig *config); /* erases the secrets, too *
 SCOPED_DEFINE(kubeconfig, struct kubeconfig, kubeconfig_release)
 
 struct kubeconfig_options {
-    const char *context;        /* overrides the current context of the files; NULL */
-    const char *cluster, *user; /* override those of the context; NULL */
-    const char *allowed_plugin; /* the only credential plugin that may run: an absolute path
+    const char *context;          /* overrides the current context of the files; NULL */
+    const char *cluster, *user;   /* override those of the context; NULL */
+    const char *allowed_plugin;   /* the only credential plugin that may run: an absolute path
                                  * (SEC-34); NULL: none */
-    bool insecure;              /* accept a file with insecure-skip-tls-verify */
+    bool insecure;                /* accept a file with insecure-skip-tls-verify */
+    const char *as, *as_uid;      /* the user to act as, and its uid; NULL */
+    const char *const *as_groups; /* groups of that user, [n_as_groups] */
+    size_t n_as_groups;
 };
 
 /** Reads a context from a file, or from several separated by ':' and merged as kubectl merges them.
@@ -61,11 +64,19 @@ bool kubeconfig_ask(struct kubeconfig *config, struct error *err);
 /** Reads the token file again, if there is one. */
 bool kubeconfig_read_token(struct kubeconfig *config, struct error *err);
 
+/** Lets requests act as the user of the options, instead of one that the file names. Does nothing
+ * when the options name none. Returns false with INVALID when only its groups or its uid are given,
+ * or when a name cannot stand in a header. */
+bool kubeconfig_impersonate(const struct kubeconfig_options *options, struct kubeconfig *config,
+                            struct error *err);
 /** Uses the token in this file instead of the user's credentials. */
 void kubeconfig_use_token_file(struct kubeconfig *config, const char *path);
 
 /** Returns a server address without trailing slashes; owned. */
 char *kubeconfig_server(const char *url);
+/** Returns host and port of a server address, without credentials, path and query, so that it may
+ * be shown; owned. */
+char *kubeconfig_host(const char *url);
 
 /** Appends a kubeconfig with this single cluster, user and context as YAML. */
 void kubeconfig_write(const struct kubeconfig *config, struct buf *out);

@@ -216,6 +216,46 @@ static void read_impersonation(const json_t *user, struct kubeconfig *out)
     }
 }
 
+/* A header is one line of visible text. */
+static bool fits_in_header(const char *flag, const char *text, struct error *err)
+{
+    for (const char *at = text; *at; at++)
+        if ((unsigned char)*at < ' ' || *at == 0x7f)
+            return error_set(err, ERR_INVALID, "", "--%s: a name has no control characters", flag);
+    return *text || error_set(err, ERR_INVALID, "", "--%s: the name is empty", flag);
+}
+
+static bool check_impersonation(const struct kubeconfig_options *options, struct error *err)
+{
+    if (!options->as)
+        return error_set(err, ERR_INVALID, "",
+                         "--as-group and --as-uid are of the user that --as names");
+    if (!fits_in_header("as", options->as, err) ||
+        (options->as_uid && !fits_in_header("as-uid", options->as_uid, err)))
+        return false;
+    for (size_t i = 0; i < options->n_as_groups; i++)
+        if (!fits_in_header("as-group", options->as_groups[i], err))
+            return false;
+    return true;
+}
+
+bool kubeconfig_impersonate(const struct kubeconfig_options *options, struct kubeconfig *config,
+                            struct error *err)
+{
+    if (!options->as && !options->as_uid && !options->n_as_groups)
+        return true;
+    if (!check_impersonation(options, err))
+        return false;
+    while (config->n_headers > 0)
+        mem_free(config->headers[--config->n_headers]);
+    add_header(config, mem_printf("Impersonate-User: %s", options->as));
+    if (options->as_uid)
+        add_header(config, mem_printf("Impersonate-Uid: %s", options->as_uid));
+    for (size_t i = 0; i < options->n_as_groups; i++)
+        add_header(config, mem_printf("Impersonate-Group: %s", options->as_groups[i]));
+    return true;
+}
+
 static bool read_plugin(const json_t *exec, const struct file *file, const json_t *cluster,
                         const struct kubeconfig_options *options, struct kubeconfig *out,
                         struct error *err)
@@ -257,43 +297,52 @@ static const char *current_context(const struct reading *reading)
     return name;
 }
 
-/* Finds the requested entry, or the one that its referrer names. False when a requested one does
- * not exist. */
-static bool choose(const struct reading *reading, const char *list, const char *what,
-                   const char *wanted, const char *named, const struct file **file,
-                   const json_t **out, struct error *err)
+/* An entry of one of the lists contexts, clusters and users. */
+struct choice {
+    const char *list, *what; /* name of the list; its singular */
+    const char *requested;   /* name given by the caller; NULL: the one in `referred` */
+    const char *referred;    /* name given by the entry that refers to this one, or NULL */
+    const struct file *file; /* out: the file that contains the entry */
+    const json_t *content;   /* out: NULL when there is none */
+};
+
+/* Finds the requested entry, or the one referred to. False when a requested entry does not exist.
+ */
+static bool choose(const struct reading *reading, struct choice *choice, struct error *err)
 {
-    *out = entry(reading, list, what, wanted ? wanted : named, file);
-    return *out || !wanted ||
-           error_set(err, ERR_NOT_FOUND, "", "there is no %s \"%s\"", what, wanted);
+    const char *name = choice->requested ? choice->requested : choice->referred;
+
+    choice->content = entry(reading, choice->list, choice->what, name, &choice->file);
+    return choice->content || !choice->requested ||
+           error_set(err, ERR_NOT_FOUND, "", "there is no %s \"%s\"", choice->what,
+                     choice->requested);
 }
 
 static bool read_context(const struct reading *reading, const struct kubeconfig_options *options,
                          struct kubeconfig *out, struct error *err)
 {
-    const struct file *file, *cluster_file = NULL, *user_file = NULL;
-    const json_t *context, *cluster, *user, *exec;
-    const char *user_name;
+    struct choice context = {"contexts", "context", options->context, current_context(reading)};
+    struct choice cluster = {"clusters", "cluster", options->cluster};
+    struct choice user = {"users", "user", options->user};
+    const json_t *exec;
 
-    if (!choose(reading, "contexts", "context", options->context, current_context(reading), &file,
-                &context, err) ||
-        !choose(reading, "clusters", "cluster", options->cluster, text_at(context, "cluster"),
-                &cluster_file, &cluster, err) ||
-        !choose(reading, "users", "user", options->user, text_at(context, "user"), &user_file,
-                &user, err))
+    if (!choose(reading, &context, err))
         return false;
-    if (!cluster)
+    cluster.referred = text_at(context.content, "cluster");
+    user.referred = text_at(context.content, "user");
+    if (!choose(reading, &cluster, err) || !choose(reading, &user, err))
+        return false;
+    if (!cluster.content)
         return error_set(err, ERR_INVALID, "", "there is no current context with a cluster");
-    user_name = options->user ? options->user : text_at(context, "user");
-    out->namespace = mem_strdup(text_at(context, "namespace"));
-    out->user = mem_strdup(user_name);
-    if (!read_cluster(cluster, cluster_file, options, out, err))
+    out->namespace = mem_strdup(text_at(context.content, "namespace"));
+    out->user = mem_strdup(user.requested ? user.requested : user.referred);
+    if (!read_cluster(cluster.content, cluster.file, options, out, err))
         return false;
-    if (!user)
+    if (!user.content)
         return true; /* a context without a user is anonymous */
-    exec = json_object_get(user, "exec");
-    return read_user(user, user_file, out, err) &&
-           (!exec || read_plugin(exec, user_file, cluster, options, out, err));
+    exec = json_object_get(user.content, "exec");
+    return read_user(user.content, user.file, out, err) &&
+           (!exec || read_plugin(exec, user.file, cluster.content, options, out, err));
 }
 
 bool kubeconfig_read(const char *paths, const struct kubeconfig_options *options,

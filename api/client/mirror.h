@@ -19,7 +19,8 @@ struct mirror {
     const char *ns;     /* namespace that is followed; NULL: all */
     const char *labels; /* a selector, or NULL */
     size_t event_bytes_max;
-    /** `old` is NULL on ADDED; on DELETED `object` is the last state. Borrowed. */
+    /** Called for each change. `old` is NULL on ADDED; on DELETED `object` is the last state.
+     * Borrowed. */
     void (*changed)(struct mirror *mirror, enum mirror_change change, const struct object *old,
                     const struct object *object);
     void (*synced)(struct mirror *mirror); /* a list is complete; may be NULL */

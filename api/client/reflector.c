@@ -20,11 +20,15 @@ enum {
                         * together */
     WATCH_SILENCE_MS = 30000, /* time after the watch's timeout at which the peer counts as
                                   * dead */
+    STREAM_SILENCE_MS = 30000,   /* a server that does not know streamed lists never ends one */
     WATCH_SHORT_NS = 1000000000, /* a watch without events that ends sooner counts as failed */
 };
 static const int64_t internal_errors_ns = 60 * INT64_C(1000000000);
 
+#define INITIAL_EVENTS_END "k8s.io/initial-events-end"
+
 static void list(struct reflector *r);
+static void stream(struct reflector *r);
 static void watch(struct reflector *r);
 
 static void set(char **text, const char *value)
@@ -126,17 +130,17 @@ static bool take_page(struct reflector *r, json_t *page)
     return true;
 }
 
-static void list_ended(struct reflector *r, const json_t *page)
+/* Tells that the list is complete. Returns whether to continue. */
+static bool list_ended(struct reflector *r, const json_t *list)
 {
-    const char *revision = member(page, "resourceVersion");
+    const char *revision = member(list, "resourceVersion");
 
     set(&r->revision, revision ? revision : "");
     set(&r->page, NULL);
     r->listing = r->newest = r->whole = false;
     r->synced = true;
     r->ops->listed(r);
-    if (r->started)
-        watch(r);
+    return r->started;
 }
 
 static void on_page(struct remote_call *done)
@@ -163,7 +167,8 @@ static void on_page(struct remote_call *done)
         return;
     next = member(page, "continue");
     if (!next || !*next) {
-        list_ended(r, page);
+        if (list_ended(r, page))
+            watch(r);
         return;
     }
     set(&r->page, next);
@@ -177,6 +182,10 @@ static void list(struct reflector *r)
     bool paged = !r->whole && (!*revision || strcmp(revision, "0") == 0 || r->page);
     scoped(buf) struct buf target = {0};
 
+    if (!*revision && !r->page && !r->whole && r->streams && *r->streams) {
+        stream(r);
+        return;
+    }
     buf_str(&target, r->collection);
     resource_write_query("limit", paged ? PAGE_LIMIT : NULL, &target);
     resource_write_query("continue", r->page, &target);
@@ -208,6 +217,50 @@ static void take_refusal(struct reflector *r, const json_t *status)
               "", "%s", message ? message : "the watch failed");
 }
 
+/* The server does not take streamed lists, or does not know them. */
+static void forgo_streams(struct reflector *r)
+{
+    *r->streams = false;
+    r->streaming = false;
+    timer_stop(remote_loop(r->remote), &r->timer);
+    begin_list(r);
+    list(r);
+}
+
+static void on_stream_silent(struct timer *timer)
+{
+    struct reflector *r = container_of(timer, struct reflector, timer);
+
+    remote_cancel(&r->call);
+    forgo_streams(r);
+}
+
+static void await_more(struct reflector *r)
+{
+    r->timer.fire = on_stream_silent;
+    timer_start(remote_loop(r->remote), &r->timer, STREAM_SILENCE_MS);
+}
+
+/* Handles an event of a watch that begins with all objects. False when the watch has ended. */
+static bool take_initial(struct reflector *r, int type, json_t *object)
+{
+    const json_t *annotations = json_object_get(json_object_get(object, "metadata"), "annotations");
+    const char *end = json_string_value(json_object_get(annotations, INITIAL_EVENTS_END));
+
+    if (type == EVENT_ADDED) {
+        await_more(r);
+        r->ops->present(r, object);
+        return r->started;
+    }
+    if (type != EVENT_BOOKMARK)
+        return error_set(&r->refusal, ERR_INVALID, "", "a streamed list has what is no list");
+    if (!end || strcmp(end, "true") != 0)
+        return true;
+    r->streaming = false;
+    timer_stop(remote_loop(r->remote), &r->timer);
+    return list_ended(r, object);
+}
+
 /* Handles one event. False when the watch has ended. */
 static bool take_event(void *ctx, const char *text, size_t len)
 {
@@ -224,6 +277,8 @@ static bool take_event(void *ctx, const char *text, size_t len)
         return false;
     }
     r->watch_events++;
+    if (r->streaming)
+        return take_initial(r, type, object);
     if (type == EVENT_DELETED)
         r->ops->vanished(r, object);
     else if (type != EVENT_BOOKMARK)
@@ -254,6 +309,26 @@ static void watch_failed(struct reflector *r, const struct error *err)
         again_in(r, wait_ms);
 }
 
+/* Returns whether the server will not stream lists. One whose etcd cannot tell how far a watch is
+ * says so by an error in the watch. */
+static bool is_no_streamer(const struct reflector *r, const struct error *err)
+{
+    bool told = r->refusal.code == ERR_INTERNAL || r->refusal.code == ERR_INVALID;
+
+    return told || err->code == ERR_INVALID || err->code == ERR_BAD_REQUEST;
+}
+
+/* A streamed list ended too early. What was known before stays. */
+static void stream_failed(struct reflector *r, const struct error *err)
+{
+    r->streaming = false;
+    timer_stop(remote_loop(r->remote), &r->timer);
+    if (is_no_streamer(r, err))
+        forgo_streams(r);
+    else
+        list_failed(r, err);
+}
+
 static void on_watch_done(struct remote_call *done)
 {
     struct reflector *r = container_of(done, struct reflector, call);
@@ -264,6 +339,12 @@ static void on_watch_done(struct remote_call *done)
         err = r->refusal;
     else
         remote_ok(done, &err);
+    if (r->streaming) {
+        if (err.code == ERR_NONE)
+            error_set(&err, ERR_UNAVAILABLE, "", "a streamed list ended before its end");
+        stream_failed(r, &err);
+        return;
+    }
     if (err.code == ERR_TIMEOUT && !done->status) /* the peer is dead: use a new connection */
         err.code = ERR_UNAVAILABLE;
     if (err.code != ERR_NONE) {
@@ -285,7 +366,7 @@ static void on_events(struct remote_call *call, const char *bytes, size_t len)
     on_watch_done(call);
 }
 
-static void watch(struct reflector *r)
+static void watch_with(struct reflector *r, const char *key, const char *value)
 {
     struct loop *loop = remote_loop(r->remote);
     int seconds = WATCH_MIN_S + (int)(clock_random(loop_clock(loop)) % (WATCH_MIN_S + 1));
@@ -296,7 +377,9 @@ static void watch(struct reflector *r)
     buf_str(&target, r->collection);
     resource_write_query("watch", "true", &target);
     resource_write_query("allowWatchBookmarks", "true", &target);
-    resource_write_query("resourceVersion", r->revision, &target);
+    resource_write_query(key, value, &target);
+    if (r->streaming)
+        resource_write_query("resourceVersionMatch", "NotOlderThan", &target);
     resource_write_query("timeoutSeconds", text, &target);
     documents_reset(&r->events);
     r->refusal = (struct error){0};
@@ -305,11 +388,27 @@ static void watch(struct reflector *r)
     call(r, &target, on_events, on_watch_done, (int64_t)seconds * 1000 + WATCH_SILENCE_MS);
 }
 
+static void watch(struct reflector *r)
+{
+    watch_with(r, "resourceVersion", r->revision);
+}
+
+static void stream(struct reflector *r)
+{
+    r->ops->begun(r);
+    if (!r->started)
+        return;
+    r->streaming = true;
+    await_more(r);
+    watch_with(r, "sendInitialEvents", "true");
+}
+
 void reflector_start(struct reflector *r)
 {
     r->backoff = BACKOFF_USUAL;
     r->events.bytes_max = r->event_bytes_max ? r->event_bytes_max : REFLECTOR_EVENT_BYTES_MAX;
     r->started = true;
+    r->newest = r->from_newest;
     begin_list(r);
     list(r);
 }

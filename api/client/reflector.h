@@ -3,7 +3,7 @@
  * Follows a collection of an API server: it lists, watches from there, and lists again when the
  * server no longer has the changes since.
  *
- *   list (pages) ─► watch ─► watch ─► … ─► 410: list
+ *   list (pages, or the begin of a watch) ─► watch ─► watch ─► … ─► 410: list
  *
  * An object known before a list and absent from it was deleted meanwhile. A cache (mirror) removes
  * such objects when the list is complete.
@@ -38,23 +38,31 @@ struct reflector {
     struct remote *remote;
     char *collection;       /* path, with selectors in the query; owned */
     size_t event_bytes_max; /* largest event; 0: REFLECTOR_EVENT_BYTES_MAX */
-    /* The owner may read this member and changes none from here on. */
-    bool synced; /* a list was completed */
+    bool from_newest;       /* the first list shows the newest state, not any that the server has
+                             * at hand */
+    /* Lists of the newest state come as a watch that begins with every object, as long as the server
+     * takes such requests. Set to false when it does not; may be shared. NULL: lists come in pages. */
+    bool *streams;
+    /* The owner may read the members up to the comment "private" and changes none from here on. */
+    bool synced;    /* a list was completed */
+    bool listing;   /* a list is in progress */
+    char *revision; /* last seen; NULL: none */
     /* private */
     struct remote_call call;
     struct documents events;
     struct timer timer; /* runs until the next call */
     struct backoff backoff;
     char *target;         /* URL of the call */
-    char *revision;       /* last seen; NULL: none */
     char *page;           /* continue token; NULL: first page */
     struct error refusal; /* the ERROR event that ended a watch */
     int64_t watch_began_ns;
     unsigned watch_events;
     int64_t troubled_since_ns; /* time since which watches have failed with internal errors; 0: none
                                 * has */
-    bool started, listing, newest,
-        whole; /* newest: no revision to begin with; whole: in one page */
+    bool started;
+    bool newest;    /* the next list names no revision, so that it shows the newest state */
+    bool whole;     /* the next list is not paged */
+    bool streaming; /* the watch in progress has not told all objects yet */
 };
 
 /** Starts the reflector. The owner's members are set, all others zero. */

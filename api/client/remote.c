@@ -4,16 +4,32 @@
  */
 #include "api/client/remote.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "api/client/answer.h"
+#include "base/compiler.h"
+#include "base/loop/metrics.h"
 #include "base/mem.h"
 
 enum { NS_PER_S = 1000000000, FAILURE_BYTES_MAX = 1 << 20 };
 static const size_t answer_bytes_max = (size_t)1 << 30; /* guards against endless responses */
 
+static const double duration_ends[] = {0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30};
+static const struct metric_def requests_def = {"rest_client_requests_total",
+                                               "Requests to the API server that have ended",
+                                               METRIC_COUNTER,
+                                               {"method", "code", "host"}};
+static const struct metric_def durations_def = {"rest_client_request_duration_seconds",
+                                                "Time until the whole answer, without watches",
+                                                METRIC_HISTOGRAM,
+                                                {"verb", "host"},
+                                                duration_ends,
+                                                countof(duration_ends)};
+
 struct remote {
     struct loop *loop;
+    char *host; /* name under which requests are counted; NULL: they are not */
     struct transport *transport;
     struct remote_options options;
     int64_t next_ns; /* earliest start of the next call, burst not counted */
@@ -28,11 +44,15 @@ struct remote *remote_new(struct loop *loop, struct transport *transport,
     remote->transport = transport;
     if (options)
         remote->options = *options;
+    remote->host = mem_strdup(remote->options.host);
+    remote->options.host = remote->host;
     return remote;
 }
 
 void remote_free(struct remote *remote)
 {
+    if (remote)
+        mem_free(remote->host);
     mem_free(remote);
 }
 
@@ -69,12 +89,18 @@ static void fail(struct remote_call *call, enum error_code code, const char *why
     finish(call);
 }
 
+static void take_media_type(struct remote_call *call)
+{
+    memcpy(call->media_type, call->exchange.media_type, sizeof call->media_type);
+}
+
 static void on_data(struct exchange *exchange, const char *bytes, size_t len)
 {
     struct remote_call *call = call_of(exchange);
     bool success = exchange->status < 300;
 
     call->status = exchange->status;
+    take_media_type(call);
     if (call->data && success)
         call->data(call, bytes, len);
     else if (call->text.len + len <= (success ? answer_bytes_max : FAILURE_BYTES_MAX))
@@ -88,9 +114,11 @@ static void try_now(struct timer *timer)
     struct remote_call *call = container_of(timer, struct remote_call, timer);
     struct exchange *exchange = &call->exchange;
 
+    call->began_ns = loop_mono_ns(call->remote->loop);
     buf_clear(&call->text);
     exchange->status = exchange->retry_after_s = 0;
     exchange->sent = false;
+    exchange->media_type[0] = '\0';
     call->remote->transport->ops->start(call->remote->transport, exchange);
 }
 
@@ -124,11 +152,33 @@ static int64_t wait_before_next(struct remote_call *call, bool lost)
         call->renewed = true;
         return 0;
     }
-    if (is_busy(exchange) && call->busy_tries < REMOTE_TRIES_MAX) {
+    if (!call->once && is_busy(exchange) && call->busy_tries < REMOTE_TRIES_MAX) {
         call->busy_tries++;
         return (int64_t)exchange->retry_after_s * 1000;
     }
     return -1;
+}
+
+/* Counts an attempt that has ended. Without an answer its code is "<error>", as that of client-go. */
+static void count(const struct remote_call *call, bool answered)
+{
+    const struct remote *remote = call->remote;
+    struct metrics *metrics = remote->host ? loop_metrics(remote->loop) : NULL;
+    int64_t took_ns = loop_mono_ns(remote->loop) - call->began_ns;
+    const char *method = call->exchange.method;
+    char code[16] = "<error>";
+
+    if (!metrics)
+        return;
+    if (answered)
+        snprintf(code, sizeof code, "%d", call->exchange.status);
+    metric_add(metric_of(metrics_family(metrics, &requests_def),
+                         (const char *const[]){method, code, remote->host}),
+               1);
+    if (!call->data)
+        metric_observe(metric_of(metrics_family(metrics, &durations_def),
+                                 (const char *const[]){method, remote->host}),
+                       (double)took_ns / NS_PER_S);
 }
 
 static void on_done(struct exchange *exchange, const struct error *err)
@@ -136,11 +186,13 @@ static void on_done(struct exchange *exchange, const struct error *err)
     struct remote_call *call = call_of(exchange);
     int64_t wait_ms = wait_before_next(call, err != NULL);
 
+    count(call, !err);
     if (wait_ms >= 0) {
         timer_start(call->remote->loop, &call->timer, wait_ms);
         return;
     }
     call->status = err ? 0 : exchange->status;
+    take_media_type(call);
     if (err)
         call->err = *err;
     finish(call);
@@ -170,6 +222,7 @@ void remote_start(struct remote *remote, struct remote_call *call)
         .target = call->target,
         .accept = call->accept,
         .content_type = call->content_type,
+        .user_agent = call->user_agent,
         .body = call->body,
         .body_len = call->body_len,
         .limit_ms = call->limit_ms,

@@ -5,9 +5,9 @@
 #include "api/types/kind.h"
 #include "base/buf.h"
 
-/** Append the path of an object, or without `name` of the collection; without `ns` over all
+/** Appends the path of an object, or without `name` of the collection; without `ns` over all
  * namespaces. */
 void resource_write_path(const struct kind *kind, const char *ns, const char *name,
                          struct buf *out);
-/** Append "?key=value" or "&key=value", encoded; nothing when `value` is NULL or empty. */
+/** Appends "?key=value" or "&key=value", encoded; nothing when `value` is NULL or empty. */
 void resource_write_query(const char *key, const char *value, struct buf *out);

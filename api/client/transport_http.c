@@ -9,11 +9,12 @@
  */
 #include "api/client/transport_http.h"
 
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
-#include "base/http_multi.h"
 #include "base/mem.h"
+#include "base/net/http_multi.h"
 #include "base/version.h"
 
 enum { CONNECT_MS = 30000, KEEPALIVE_S = 30, HEADER_BYTES_MAX = 1 << 20, SECONDS_MAX = 1000000 };
@@ -30,7 +31,7 @@ struct http_transport {
     struct carrier *cancelled; /* cancelled while libcurl was on the stack */
     struct task task;          /* starts waiting exchanges, frees cancelled ones */
     bool inside;               /* libcurl is on the stack */
-    /* Runs the credential plugin on the pool. */
+    /* The run of the credential plugin on the pool. */
     struct pool_work work;
     bool asking, asked, stale, closing;
     struct error why; /* error of the last plugin run */
@@ -79,9 +80,20 @@ static bool header_is(const char *line, size_t len, const char *name, size_t nam
     return len > name_len && strncasecmp(line, name, name_len) == 0;
 }
 
+static void take_media_type(struct exchange *exchange, const char *text, size_t len)
+{
+    while (len && (*text == ' ' || *text == '\t')) {
+        text++;
+        len--;
+    }
+    while (len && strchr("\r\n \t", text[len - 1]))
+        len--;
+    snprintf(exchange->media_type, sizeof exchange->media_type, "%.*s", (int)len, text);
+}
+
 static size_t on_header(char *line, size_t size, size_t len, void *ctx)
 {
-    static const char warning[] = "Warning:", retry[] = "Retry-After:";
+    static const char warning[] = "Warning:", retry[] = "Retry-After:", type[] = "Content-Type:";
     struct carrier *carrier = ctx;
     struct exchange *exchange = carrier->exchange;
 
@@ -91,6 +103,8 @@ static size_t on_header(char *line, size_t size, size_t len, void *ctx)
     carrier->http->inside = true;
     if (header_is(line, len, retry, sizeof retry - 1))
         exchange->retry_after_s = seconds_of(line + sizeof retry - 1, len - (sizeof retry - 1));
+    if (header_is(line, len, type, sizeof type - 1))
+        take_media_type(exchange, line + sizeof type - 1, len - (sizeof type - 1));
     if (header_is(line, len, warning, sizeof warning - 1))
         exchange->warning(exchange, line + sizeof warning - 1, len - (sizeof warning - 1));
     carrier->http->inside = false;
@@ -153,12 +167,27 @@ static void set_blob(CURL *easy, CURLoption option, const struct buf *text)
         curl_easy_setopt(easy, option, &blob);
 }
 
+static void set_token(CURL *easy, const char *token)
+{
+    curl_easy_setopt(easy, CURLOPT_HTTPAUTH, (long)CURLAUTH_BEARER);
+    curl_easy_setopt(easy, CURLOPT_XOAUTH2_BEARER, token);
+}
+
+/* Of the configuration only the token counts for a local socket: the kernel says who connects, and
+ * a token is shown in place of that. */
+static void set_socket(const struct http_transport *http, CURL *easy)
+{
+    curl_easy_setopt(easy, CURLOPT_UNIX_SOCKET_PATH, http->socket);
+    if (http->config.token)
+        set_token(easy, http->config.token);
+}
+
 static void set_server(const struct http_transport *http, CURL *easy)
 {
     const struct kubeconfig *config = &http->config;
 
     if (http->socket) {
-        curl_easy_setopt(easy, CURLOPT_UNIX_SOCKET_PATH, http->socket);
+        set_socket(http, easy);
         return;
     }
     set_blob(easy, CURLOPT_CAINFO_BLOB, &config->ca);
@@ -176,8 +205,7 @@ static void set_server(const struct http_transport *http, CURL *easy)
     if (strncmp(config->server, "https:", 6) != 0) /* credentials are not sent over plain HTTP */
         return;
     if (config->token) {
-        curl_easy_setopt(easy, CURLOPT_HTTPAUTH, (long)CURLAUTH_BEARER);
-        curl_easy_setopt(easy, CURLOPT_XOAUTH2_BEARER, config->token);
+        set_token(easy, config->token);
     } else if (config->basic) {
         curl_easy_setopt(easy, CURLOPT_HTTPAUTH, (long)CURLAUTH_BASIC);
         curl_easy_setopt(easy, CURLOPT_USERPWD, config->basic);
@@ -214,6 +242,7 @@ static void set_request(struct carrier *carrier, const struct exchange *exchange
 static void set_up(struct carrier *carrier)
 {
     const struct kubeconfig *config = &carrier->http->config;
+    const char *agent = carrier->exchange->user_agent;
     CURL *easy = carrier->transfer.easy;
 
     set_server(carrier->http, easy);
@@ -226,7 +255,8 @@ static void set_up(struct carrier *carrier)
     curl_easy_setopt(easy, CURLOPT_NOSIGNAL, 1L);
     curl_easy_setopt(easy, CURLOPT_HTTP09_ALLOWED, 0L);
     curl_easy_setopt(easy, CURLOPT_HTTP_VERSION, (long)CURL_HTTP_VERSION_2TLS);
-    curl_easy_setopt(easy, CURLOPT_USERAGENT, "jobflow/" JOBFLOW_VERSION " (linux)");
+    curl_easy_setopt(easy, CURLOPT_USERAGENT,
+                     agent ? agent : "jobflow/" JOBFLOW_VERSION " (linux)");
     curl_easy_setopt(easy, CURLOPT_HEADERFUNCTION, on_header);
     curl_easy_setopt(easy, CURLOPT_HEADERDATA, carrier);
     curl_easy_setopt(easy, CURLOPT_WRITEFUNCTION, on_data);

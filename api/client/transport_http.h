@@ -5,10 +5,10 @@
  */
 #include "api/client/exchange.h"
 #include "api/client/kubeconfig.h"
-#include "base/loop.h"
+#include "base/loop/loop.h"
 
 /** Creates the transport. `config` is consumed. `socket` is the path of a unix socket, or NULL for
- * the config's server; with a socket, the config may be empty. `shown` names the server in
+ * the config's server; with a socket, only the config's token is used. `shown` names the server in
  * messages. INVALID for a malformed address. */
 struct transport *transport_http_new(struct loop *loop, struct kubeconfig *config,
                                      const char *socket, const char *shown, struct error *err);

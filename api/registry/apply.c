@@ -95,7 +95,8 @@ static json_t *forgiven(const struct applying *a, const json_t *live)
         return NULL;
     was = tracked(a, last);
     set = fieldset_of(&a->write.at, was);
-    changes = fieldset_compare(&a->write.at, live, was); /* changed since it was applied */
+    changes = fieldset_compare(&a->write.at, live,
+                               was); /* fields that changed since the manager applied them */
     return fieldset_difference(set, changes.changed);
 }
 

@@ -171,12 +171,11 @@ static struct mark mark_for(const struct registry *r, const struct object *objec
     return mark;
 }
 
-/* Returns whether the store accepts deletes. A full disk does. */
 static bool store_takes_deletes(const struct registry *r, struct error_list *errors)
 {
     struct error err;
 
-    if (store_writable(r->store, &err) || err.code == ERR_STORAGE)
+    if (store_deletable(r->store, &err))
         return true;
     error_list_append(errors, &err);
     return false;
@@ -196,6 +195,8 @@ bool registry_delete(struct registry *r, struct registry_target at,
         return false;
     mark = mark_for(r, object, how);
     if (!remains(object, &mark)) {
+        if (how->keep_record && how->dry_run == REGISTRY_APPLY)
+            registry_keep_record(r, object);
         if (how->dry_run == REGISTRY_APPLY)
             registry_remove(r, object);
     } else if (!is_news(object, &mark)) {

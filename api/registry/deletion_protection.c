@@ -1,6 +1,6 @@
 /*
- * Deletion protection (DC-02): rejects the deletion of a flow that has not finished, and of a
- * template that such a flow still needs. Ref: spec/jobflow.md 13.9.
+ * Deletion protection (DC-02): rejects the deletion of a flow that has not finished, of the pattern
+ * of a trigger, and of a template that such a flow still needs. Ref: spec/jobflow.md 13.9.
  *
  * A step needs its template until its job exists; the job keeps a copy of the definition.
  */
@@ -9,10 +9,11 @@
 
 #include "api/registry/internal.h"
 #include "api/types/kinds/jobflow/pin.h"
+#include "api/types/kinds/schedule/flowtrigger.h"
 
 #define ANNOTATION_PROTECTION "flow.volcano.sh/deletion-protection"
 
-/* The object's annotation overrides the server's option. */
+/* Returns whether the object is protected: its annotation overrides the server's option. */
 static bool is_protected(const struct registry *r, const struct object *object)
 {
     const char *annotation = meta_annotation(object->meta, ANNOTATION_PROTECTION);
@@ -37,11 +38,36 @@ static bool refuse(const struct object *object, const char *why, struct error *e
                      registry_resource(object->kind, resource), object_name(object), why);
 }
 
-static bool flow_may_go(const struct object *flow, struct error *err)
+/* Looks for a trigger that makes flows from a flow. */
+struct pattern_search {
+    const char *flow;
+    const struct object *trigger;
+};
+
+static void search_trigger(void *arg, const struct object *trigger)
 {
+    struct pattern_search *search = arg;
+    const char *name = trigger_spec_of(trigger)->flow_name;
+
+    if (!search->trigger && name && strcmp(name, search->flow) == 0 && !object_deleting(trigger))
+        search->trigger = trigger;
+}
+
+static bool flow_may_go(const struct registry *r, const struct object *flow, struct error *err)
+{
+    struct pattern_search search = {.flow = object_name(flow)};
     enum flow_phase phase = jobflow_phase_of(flow);
     char why[ERROR_FIELD_MAX];
 
+    if (jobflow_spec_of(flow)->suspend && !object_deleting(flow))
+        store_each(r->store, &kind_flow_trigger, object_namespace(flow), search_trigger, &search);
+    if (search.trigger) {
+        snprintf(why, sizeof why,
+                 "jobflow %.64s is the pattern of flowtrigger %.64s: delete that "
+                 "first",
+                 object_name(flow), object_name(search.trigger));
+        return refuse(flow, why, err);
+    }
     if (!is_unfinished(flow))
         return true;
     snprintf(why, sizeof why, "jobflow %s is %s, wait for it to finish or abort it",
@@ -135,6 +161,6 @@ bool registry_may_delete(const struct registry *r, const struct object *object, 
     if ((object->kind != &kind_job_flow && object->kind != &kind_job_template) ||
         !is_protected(r, object))
         return true;
-    return object->kind == &kind_job_flow ? flow_may_go(object, err)
+    return object->kind == &kind_job_flow ? flow_may_go(r, object, err)
                                           : template_may_go(r, object, err);
 }

@@ -291,7 +291,7 @@ static void conclude(struct gc *gc, const struct look *look, const struct object
     if (in_foreground(object)) {
         if (has_blocking(r, object))
             return;
-        if (is_orphaning(object)) /* of both finalizers orphaning comes first */
+        if (is_orphaning(object)) /* of the two finalizers, orphan is handled first */
             look_at(gc, look->uid, LOOK_ALL);
         drop_finalizer(r, object, FINALIZER_FOREGROUND);
     } else if (is_orphaning(object)) {
@@ -398,7 +398,7 @@ struct gc *gc_new(struct registry *r)
 
     gc->r = r;
     gc->task.run = work;
-    if (!store_writable(r->store, NULL)) /* nothing is deleted from a read-only store */
+    if (store_is_read_only(r->store)) /* nothing is deleted from a read-only store */
         return gc;
     for (int id = 0; id < KIND_N; id++)
         store_each(r->store, kind_by_id((enum kind_id)id), NULL, recover, gc);

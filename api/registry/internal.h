@@ -4,7 +4,7 @@
  * (garbage collection), event_ttl.c (age of Events) and settle.c (objects just created).
  */
 #include "api/registry/registry.h"
-#include "base/hash.h"
+#include "base/collections/hash.h"
 
 struct gc;
 struct event_ttl;
@@ -36,6 +36,9 @@ const struct object *registry_put(struct registry *r, struct object *object,
                                   enum registry_dry_run dry_run);
 /** Removes the object from the store and queues its dependents for garbage collection. */
 void registry_remove(struct registry *r, const struct object *object);
+/** Keeps the record of a flow that has ended and is about to be removed, and removes records beyond
+ * the flow's limits. */
+void registry_keep_record(struct registry *r, const struct object *flow);
 /** Checks the limits L-11, L-20 and L-21 for `object` (new, or a new version). */
 bool registry_has_room(const struct registry *r, const struct object *object, bool is_new,
                        struct error_list *errors);

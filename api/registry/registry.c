@@ -96,7 +96,7 @@ struct registry *registry_new(struct loop *loop, struct store *store,
     loop_on_turn_end(loop, &r->turn_end);
     r->gc = gc_new(r);
     r->settle = settle_new(r);
-    if (!store_writable(store, NULL)) /* the store is read-only */
+    if (store_is_read_only(store))
         return r;
     r->events = event_ttl_new(r);
     builtins_make(r);

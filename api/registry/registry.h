@@ -18,7 +18,7 @@ struct registry_limits {
     size_t objects_in_namespace; /* objects of one namespace; default 3,500,000 */
     size_t kind_in_namespace;    /* objects of one kind in a namespace; default 1,100,000 */
     size_t object_bytes;         /* bytes of one object; default 128 MiB */
-    size_t store_bytes;          /* 8 GiB, for all objects together */
+    size_t store_bytes;          /* limit of all objects together; default 8 GiB */
 };
 
 /* Options for flows. With --jobflow-compat=upstream the first two have no effect. */
@@ -140,6 +140,7 @@ struct registry_delete {
     int64_t grace_s;  /* grace period; -1 = the object's own; 0 also passes deletion protection
                        * (--force) */
     enum registry_propagation propagation;
+    bool keep_record; /* a flow that has ended stays as the record of an earlier run */
     bool internal; /* the caller is a controller or the garbage collector: no deletion protection */
     enum registry_dry_run dry_run;
 };

@@ -4,6 +4,8 @@
 #include "api/registry/internal.h"
 #include "base/mem.h"
 
+enum { SCHEDULES_MAX = 1000 }; /* CronJobs and FlowTriggers of a namespace (everyday.md 2.11) */
+
 bool registry_may_write(const struct registry *r, struct error_list *errors)
 {
     struct error err;
@@ -38,16 +40,33 @@ void registry_remove(struct registry *r, const struct object *object)
     gc_removed(r->gc, object);
 }
 
-static bool refuse_quota(const struct object *object, const char *of, size_t limit,
+/* A number of objects that `of` may hold. */
+struct quota {
+    size_t used, limit;
+    const char *of, *things, *way_out;
+};
+
+static bool refuse_quota(const struct object *object, const struct quota *quota,
                          struct error_list *errors)
 {
     char resource[RESOURCE_TEXT_MAX];
 
     error_list_add(errors, ERR_FORBIDDEN, "",
-                   "%s \"%s\" is forbidden: exceeded quota: %s may hold %zu objects; delete some "
-                   "or raise the limit",
-                   registry_resource(object->kind, resource), object_name(object), of, limit);
+                   "%s \"%s\" is forbidden: exceeded quota: %s may hold %zu %s; delete some or %s",
+                   registry_resource(object->kind, resource), object_name(object), quota->of,
+                   quota->limit, quota->things, quota->way_out);
     return false;
+}
+
+/* Returns how many CronJobs and FlowTriggers a namespace has, for one of them; else 0. */
+static size_t count_schedules(const struct registry *r, const struct object *object)
+{
+    const char *ns = object_namespace(object);
+
+    if (object->kind != &kind_cron_job && object->kind != &kind_flow_trigger)
+        return 0;
+    return store_count(r->store, &kind_cron_job, ns) +
+           store_count(r->store, &kind_flow_trigger, ns);
 }
 
 static bool within_quota(const struct registry *r, const struct object *object,
@@ -55,13 +74,20 @@ static bool within_quota(const struct registry *r, const struct object *object,
 {
     const struct registry_limits *limits = &r->options.limits;
     const char *ns = object_namespace(object);
+    const struct quota quotas[] = {
+        {store_count(r->store, NULL, NULL), limits->objects, "the store", "objects",
+         "raise the limit"},
+        {store_count(r->store, NULL, ns), limits->objects_in_namespace, "a namespace", "objects",
+         "raise the limit"},
+        {store_count(r->store, object->kind, ns), limits->kind_in_namespace,
+         "one kind in a namespace", "objects", "raise the limit"},
+        {count_schedules(r, object), SCHEDULES_MAX, "a namespace", "CronJobs and FlowTriggers",
+         "use another namespace"},
+    };
 
-    if (store_count(r->store, NULL, NULL) >= limits->objects)
-        return refuse_quota(object, "the store", limits->objects, errors);
-    if (store_count(r->store, NULL, ns) >= limits->objects_in_namespace)
-        return refuse_quota(object, "a namespace", limits->objects_in_namespace, errors);
-    if (store_count(r->store, object->kind, ns) >= limits->kind_in_namespace)
-        return refuse_quota(object, "one kind in a namespace", limits->kind_in_namespace, errors);
+    for (size_t i = 0; i < countof(quotas); i++)
+        if (quotas[i].used >= quotas[i].limit)
+            return refuse_quota(object, &quotas[i], errors);
     return true;
 }
 

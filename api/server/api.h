@@ -12,7 +12,7 @@
  */
 #include "api/registry/registry.h"
 #include "api/types/log_query.h"
-#include "base/loop.h"
+#include "base/loop/loop.h"
 
 struct api;
 struct api_stream; /* a response that is being produced */
@@ -55,6 +55,13 @@ void api_set_confinement(struct api *api, const struct api_confinement *confinem
 void api_enable_backups(struct api *api, const char *directory);
 /** Makes /version report that this process is a daemon, to which clients may submit work. */
 void api_set_daemon(struct api *api);
+/* What holds for submissions of jobs. */
+struct api_submission_limits {
+    size_t items;         /* most items of one request; 0: the default */
+    int64_t retention_ms; /* how long the deduplication id of an ended job is remembered */
+};
+/** Without a call the defaults hold. A later call changes the retention of stored ids, too. */
+void api_set_submissions(struct api *api, const struct api_submission_limits *limits);
 /** Bounds the requests in flight; a member of 0 means its default. */
 void api_set_limits(struct api *api, const struct traffic_limits *limits);
 void api_free(struct api *api); /* ends every stream; NULL is fine */
@@ -70,6 +77,8 @@ enum api_method {
     API_OTHER
 };
 enum { API_METHOD_N = API_OTHER + 1 };
+/** Returns the method of an HTTP name such as "GET", or API_OTHER for a name without a constant. */
+enum api_method api_method_of(const char *name);
 
 struct api_request {
     enum api_method method;
@@ -81,6 +90,9 @@ struct api_request {
     const void *body;
     size_t body_len;
     const struct identity *identity; /* the sender; NULL: this process, which may do everything */
+    const char *peer;                /* address, or user of the unix socket; NULL: not known */
+    const char *head; /* the head as received; only for handlers that keep it, else NULL */
+    size_t head_len;
 };
 
 /* Callbacks of the transport. The API calls `head` once, `data` or `blob` any number of times and

@@ -12,6 +12,18 @@
 #include "api/server/schema/crd.h"
 #include "base/mem.h"
 
+enum api_method api_method_of(const char *name)
+{
+    static const char *const names[API_OTHER] = {
+        [API_GET] = "GET",     [API_HEAD] = "HEAD",     [API_POST] = "POST",      [API_PUT] = "PUT",
+        [API_PATCH] = "PATCH", [API_DELETE] = "DELETE", [API_OPTIONS] = "OPTIONS"};
+
+    for (size_t i = 0; i < countof(names); i++)
+        if (strcmp(names[i], name) == 0)
+            return (enum api_method)i;
+    return API_OTHER;
+}
+
 typedef struct api_stream *(*verb_fn)(const struct api_call *call);
 
 /* clang-format off */
@@ -37,6 +49,7 @@ static const verb_fn object_verbs[ROUTE_N][API_METHOD_N] = {
     },
     [ROUTE_SCALE]        = {[API_GET] = verb_scale_get, [API_PUT] = verb_scale_set, [API_PATCH] = verb_scale_set},
     [ROUTE_STEPS]        = {[API_GET] = verb_steps, [API_HEAD] = verb_steps},
+    [ROUTE_PROGRESS]     = {[API_GET] = verb_progress},
     [ROUTE_TEMPLATE]     = {[API_GET] = verb_template, [API_HEAD] = verb_template},
     [ROUTE_INSTANTIATE]  = {[API_POST] = verb_instantiate},
     [ROUTE_LOG]          = {[API_GET] = verb_log},
@@ -110,7 +123,7 @@ static bool authorize(struct api_call *call, struct error *err)
 static struct api_stream *page_of(const struct api_call *call)
 {
     static struct api_stream *(*const pages[])(const struct api_call *call) = {
-        page_health, page_discovery, page_openapi, page_review, page_backup};
+        page_health, page_discovery, page_openapi, page_review, page_backup, page_submit};
     struct api_stream *page = NULL;
 
     for (size_t i = 0; i < countof(pages) && !page; i++)
@@ -120,7 +133,8 @@ static struct api_stream *page_of(const struct api_call *call)
 
 static enum traffic_class traffic_of(const struct api_call *call, verb_fn verb)
 {
-    bool follows = verb == verb_log && request_query_bool(&call->target, "follow");
+    bool follows = (verb == verb_log && request_query_bool(&call->target, "follow")) ||
+                   (verb == verb_progress && request_query_bool(&call->target, "watch"));
 
     if (verb == verb_watch || follows)
         return TRAFFIC_WATCHING;
@@ -143,6 +157,14 @@ static bool admit(struct api_call *call, verb_fn verb, struct error *err)
     return true;
 }
 
+/* Of the pages only submissions are bounded: they change what is stored. */
+static bool admit_page(struct api_call *call, struct error *err)
+{
+    bool submits = call->request->method == API_POST && submit_is_path(&call->target);
+
+    return !submits || admit(call, NULL, err);
+}
+
 struct watch_batcher *api_watch_batcher(struct api *api)
 {
     return api->batcher;
@@ -161,6 +183,13 @@ void api_set_confinement(struct api *api, const struct api_confinement *confinem
 void api_set_limits(struct api *api, const struct traffic_limits *limits)
 {
     traffic_limit(&api->traffic, limits);
+}
+
+void api_set_submissions(struct api *api, const struct api_submission_limits *limits)
+{
+    api->submission_items = limits->items;
+    if (api->submit_retention)
+        submit_retention_set(api->submit_retention, limits->retention_ms);
 }
 
 void api_record(struct api *api, const struct request_record *record)
@@ -203,7 +232,7 @@ struct api_stream *api_handle(struct api *api, const struct api_request *request
 
     if (!request_target_parse(request->target, arena, &call.target, &err))
         return reply_error(&call, &err);
-    if (!authorize(&call, &err))
+    if (!authorize(&call, &err) || !admit_page(&call, &err))
         return reply_error(&call, &err);
     page = page_of(&call);
     if (page)
@@ -240,6 +269,10 @@ struct api *api_new(struct loop *loop, struct registry *registry, const struct a
     store_metrics_start(&api->store_metrics, loop_metrics(loop), api->store);
     api->event_cache = watch_event_cache_new();
     api->batcher = watch_batcher_new(loop);
+    if (!store_is_read_only(api->store)) {
+        api->submit_addresses = submit_addresses_start(registry);
+        api->submit_retention = submit_retention_start(loop, registry, SUBMIT_RETENTION_MS);
+    }
     if (logs)
         api->logs = *logs;
     return api;
@@ -275,6 +308,8 @@ void api_free(struct api *api)
     openapi_free(api->openapi);
     store_metrics_stop(&api->store_metrics);
     store_close(api->crds);
+    submit_retention_stop(api->submit_retention);
+    submit_addresses_stop(api->submit_addresses);
     traffic_release(&api->traffic);
     mem_free(api->backup_path);
     mem_free(api);

@@ -5,7 +5,7 @@
  * A body without users is kept for a while, because the next object made from the same template
  * needs it again. bodies_sweep deletes unused bodies when they are many or large.
  */
-#include "api/store/batch.h"
+#include "api/store/db/batch.h"
 
 struct body {
     struct blob *blob; /* body in the slot, owned; NULL: the slot is free */

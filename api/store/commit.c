@@ -150,19 +150,25 @@ static void finish_flight(struct store *store)
     store_window_trim(store);
 }
 
-/* Releases the reserve file and waits for space. The registry accepts only deletes until the
+/* From now on the registry accepts only deletes, which have the space of the reserve, until the
  * reserve is complete again. */
-static void wait_for_space(struct store *store, const struct error *err)
+void store_is_full(struct store *store, const struct error *err)
 {
-    bool reserve = store->dir.reserved;
-
     if (store->state != STORE_FULL)
         log_error("disk full: only deletes are taken", kv_str("file", store->dir.database),
                   kv_str("error", err->message));
     store->state = STORE_FULL;
+    if (store->dir.reserved)
+        store_dir_move_reserve(&store->dir);
+    store->no_room = !store_dir_has_room(&store->dir);
+}
+
+static void wait_for_space(struct store *store, const struct error *err)
+{
+    bool reserve = store->dir.reserved;
+
+    store_is_full(store, err);
     store->waiting_for_space = true;
-    if (reserve)
-        store_dir_give_reserve(&store->dir);
     timer_start(store->loop, &store->retry, reserve ? 0 : RETRY_MS);
 }
 
@@ -175,6 +181,8 @@ static void flight_over(void *ctx, const struct committer_report *report)
     case DB_OK:
         count_report(store, report);
         finish_flight(store);
+        if (store->state == STORE_FULL)
+            store->no_room = !store_dir_has_room(&store->dir);
         if (store->state == STORE_FULL && !timer_armed(&store->retry))
             timer_start(store->loop, &store->retry, RETRY_MS);
         break;
@@ -196,9 +204,12 @@ static void retry_full(struct timer *timer)
         return;
     }
     if (!store_dir_take_reserve(&store->dir)) {
+        store->no_room = !store_dir_has_room(&store->dir);
         timer_start(store->loop, timer, RETRY_MS);
         return;
     }
+    store->no_room = false;
+    store->gathering.trim_log = true;
     store->state = STORE_OPEN;
     log_warn("disk has room again", kv_str("file", store->dir.database));
 }
@@ -258,6 +269,10 @@ void store_commit_start(struct store *store)
     store->retry.fire = retry_full;
     store->instant.run = instant_over;
     loop_on_turn_end(store->loop, &store->turn_end);
+    if (store->state == STORE_FULL)
+        timer_start(store->loop, &store->retry, RETRY_MS);
+    if (store->db && store->state == STORE_OPEN)
+        store->gathering.trim_log = store_dir_log_has_reserve(&store->dir);
     if (store->db)
         store->committer = committer_start(store->loop, store->db, flight_over, store);
 }

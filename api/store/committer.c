@@ -11,7 +11,7 @@
 #include <signal.h>
 #include <time.h>
 
-#include "api/store/db_copy.h"
+#include "api/store/db/copy.h"
 #include "base/mem.h"
 
 /* Idle times of the thread. After QUIET_MS it syncs the mark and checkpoints a long write-ahead

@@ -6,8 +6,8 @@
  * The thread owns the database while it runs. It borrows a batch from committer_send until the
  * report.
  */
-#include "api/store/db.h"
-#include "base/loop.h"
+#include "api/store/db/db.h"
+#include "base/loop/loop.h"
 
 struct committer;
 

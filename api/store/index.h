@@ -11,8 +11,8 @@
  * Look-up is O(1); insertion and removal are O(owners). The index knows nothing of durability.
  */
 #include "api/types/object.h"
-#include "base/hash.h"
-#include "base/table.h"
+#include "base/collections/hash.h"
+#include "base/collections/table.h"
 
 struct ring {
     struct ring *prev, *next;

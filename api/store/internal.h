@@ -6,9 +6,9 @@
 #include "api/store/bodies.h"
 #include "api/store/changes.h"
 #include "api/store/committer.h"
+#include "api/store/dir/store_dir.h"
 #include "api/store/index.h"
 #include "api/store/store.h"
-#include "api/store/store_dir.h"
 
 enum {
     REVISIONS_RESERVED = 1 << 20, /* revisions that a durable high-water mark reserves (P-03) */
@@ -48,6 +48,7 @@ struct store {
     struct batch gathering, in_flight;
     bool committing;        /* a batch is in flight */
     bool waiting_for_space; /* the commit is retried when the disk has room */
+    bool no_room;           /* the disk has not even room for deletes */
     bool hurried, urgent;
     /* After a slow commit, the next one waits for further requests of the clients just answered
      * (store_hurry_together). */
@@ -81,6 +82,7 @@ struct store {
 };
 
 /* Defined in commit.c. */
+void store_is_full(struct store *store, const struct error *err); /* deletes only, from now on */
 void store_commit_start(struct store *store);
 bool store_commit_stop(
     struct store *store); /* commits what is pending, blocking; false on failure */

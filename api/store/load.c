@@ -7,9 +7,9 @@
  */
 #include <string.h>
 
-#include "api/store/holder.h"
+#include "api/store/dir/dir_owner.h"
+#include "api/store/dir/holder.h"
 #include "api/store/internal.h"
-#include "api/store/place.h"
 #include "base/encoding/jsonscan.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -168,17 +168,31 @@ static bool load(struct store *store, struct error *err)
     return ok;
 }
 
-/* Raises the revision above every revision assigned earlier, durable or not (P-03). */
+/* Raises the revision above every revision assigned earlier, durable or not (P-03). Without any
+ * room on the disk the store is read all the same; the first commit then notes the revisions. */
 static bool claim_revisions(struct store *store, struct error *err)
 {
     int64_t mark = db_revision_mark(store->db);
+    enum db_outcome outcome;
+    struct error why = {0};
 
     if (mark > store->revision)
         store->revision = mark - 1;
     if (store->options.read_only)
         return true;
     store->revision_mark = store->revision + REVISIONS_RESERVED;
-    return db_note(store->db, store->revision_mark, DB_IN_USE, err);
+    outcome = db_note(store->db, store->revision_mark, DB_IN_USE, &why);
+    if (store->dir.full && outcome == DB_OK)
+        error_set(&why, ERR_STORAGE, "", "there is no room for the reserve");
+    if (store->dir.full || outcome == DB_NO_SPACE)
+        store_is_full(store, &why);
+    if (outcome == DB_NO_SPACE)
+        outcome = db_note(store->db, store->revision_mark, DB_IN_USE, &why);
+    if (outcome == DB_NO_SPACE)
+        store->revision_mark = mark;
+    if (outcome == DB_FAILED && err)
+        *err = why;
+    return outcome != DB_FAILED;
 }
 
 static enum db_mode mode_of(const struct store_options *options)
@@ -251,7 +265,7 @@ static bool open_directory(struct store *store, const char *directory, struct er
 {
     bool beside_stopped = store->options.read_only && store->options.stopped_holder;
 
-    if (store->options.read_only && !place_check(directory, err))
+    if (store->options.read_only && !dir_owner_check(directory, err))
         return false;
     if (store->options.read_only && !store->options.damaged)
         store_dir_look(&store->dir, directory);
@@ -310,8 +324,10 @@ void store_close(struct store *store)
     store_watch_stop(store);
     loop_cancel(store->loop, &store->listen);
     if (store_commit_stop(store) && store->db &&
-        !db_note(store->db, store->revision + 1, DB_CLOSED, &err))
+        db_note(store->db, store->revision + 1, DB_CLOSED, &err) != DB_OK)
         log_warn("store not closed in order", kv_str("error", err.message));
+    if (store->db && store->state == STORE_FULL)
+        db_keep_log(store->db);
     if (store->dir.reserved) /* the reserve on disk is needed only by a running store */
         store_dir_give_reserve(&store->dir);
     store_free(store);

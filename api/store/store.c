@@ -86,6 +86,22 @@ bool store_writable(const struct store *store, struct error *err)
                      "unknown outcome: the store could not be written; restart to recover");
 }
 
+bool store_is_read_only(const struct store *store)
+{
+    return store->options.read_only;
+}
+
+bool store_deletable(const struct store *store, struct error *err)
+{
+    if (store->state != STORE_FULL)
+        return store_writable(store, err);
+    return !store->no_room ||
+           error_set(err, ERR_STORAGE, "",
+                     "the disk that holds %s is so full that not even deleting works; it will as "
+                     "soon as there is some room",
+                     store->dir.database);
+}
+
 static void count_bytes(struct store *store, const struct object *old, const struct object *object)
 {
     if (old) {
@@ -128,7 +144,7 @@ static int64_t row_for(struct store *store, const struct object *object)
     return ROWS_PER_BLOCK * store->next_block++;
 }
 
-/* `old` is the version before, NULL for a new object. */
+/* Adds the row of an entry to the batch. `old` is the version before; NULL: the object is new. */
 static void write_row(struct store *store, struct entry *entry, const struct object *old)
 {
     struct batch *batch = &store->gathering;
@@ -268,6 +284,20 @@ void store_unlisten(struct store *store, struct store_listener *listener)
     }
     if (!store->listeners)
         loop_cancel(store->loop, &store->listen);
+}
+
+void store_each_undelivered(struct store *store,
+                            void (*visit)(void *arg, enum store_change change,
+                                          const struct object *old, const struct object *object),
+                            void *arg)
+{
+    uint64_t end = store->changes.end;
+
+    for (uint64_t at = store->heard; store->listeners && at < end; at++) {
+        struct change change = *changes_at(&store->changes, at);
+
+        visit(arg, change.type, change.old, change.object);
+    }
 }
 
 void store_stats(const struct store *store, struct store_stats *out)

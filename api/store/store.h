@@ -22,7 +22,7 @@
  * Rules D-01…D-07; DC-11; DC-18.
  */
 #include "api/types/object.h"
-#include "base/loop.h"
+#include "base/loop/loop.h"
 
 struct store;
 
@@ -104,6 +104,12 @@ struct store_listener {
 };
 void store_listen(struct store *store, struct store_listener *listener);
 void store_unlisten(struct store *store, struct store_listener *listener);
+/** Visits the accepted changes that the listeners have not got yet, oldest first. Changes that
+ * `visit` makes are not visited. */
+void store_each_undelivered(struct store *store,
+                            void (*visit)(void *arg, enum store_change change,
+                                          const struct object *old, const struct object *object),
+                            void *arg);
 
 void store_when_durable(struct store *store,
                         struct task *task); /* posts it once every write accepted so far is
@@ -122,6 +128,11 @@ void store_hurry_together(struct store *store);
  * (D-08), INTERNAL after a commit failed (D-04), FORBIDDEN for a read-only store. The registry
  * asks before it changes anything. */
 bool store_writable(const struct store *store, struct error *err);
+/** Returns whether the store was opened for reading. */
+bool store_is_read_only(const struct store *store);
+/** Returns whether deletes are accepted. As store_writable, but a full disk has room for deletes,
+ * unless the reserve for them is used up as well. */
+bool store_deletable(const struct store *store, struct error *err);
 /**
  * Copies the database consistently into the file `path` (created anew, mode 0600) while writes
  * continue (D-05). The copy has everything durable at the time of the call. `done` runs once on the
@@ -140,7 +151,8 @@ void store_on_failure(struct store *store, void (*failed)(void *ctx, const struc
 struct store_stats {
     /* These numbers count from the opening of the store. */
     uint64_t commits, rows_written, changes, bytes_bound;
-    uint64_t objects, bodies, body_bytes, meta_bytes, status_bytes; /* in memory at present */
+    uint64_t objects, bodies, body_bytes, meta_bytes,
+        status_bytes;    /* numbers and sizes in memory */
     uint64_t unreadable; /* stored objects that could not be read when the store was opened */
 };
 void store_stats(const struct store *store, struct store_stats *out);

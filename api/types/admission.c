@@ -18,6 +18,7 @@
 #include "api/types/admission_meta.h"
 #include "api/types/checks.h"
 #include "api/types/decoded.h"
+#include "api/types/lives_with.h"
 
 enum { REMEMBERED_BYTES_MAX = 64 << 10 };
 
@@ -150,6 +151,16 @@ static void validate_body(const struct write *write, struct object *object,
         blob_link_output(input, object->body);
 }
 
+/* Validates metadata by the rules for all objects, then by those of the kind. */
+static void check_meta(const struct write *write, const struct meta *meta)
+{
+    admission_check_meta(write->kind, meta, limits_of(write->adm), write->errors);
+    lives_with_check(write->kind, meta, write->errors);
+    if (write->kind->validate_meta)
+        write->kind->validate_meta(write->adm, write->old ? write->old->meta : NULL, meta,
+                                   write->errors);
+}
+
 /* Validates the metadata, unless it is the stored one itself, and runs the checks in context, which
  * run on every write. Frees the object when it fails. */
 static struct object *finish(const struct write *write, struct object *object, size_t errors_before)
@@ -164,7 +175,7 @@ static struct object *finish(const struct write *write, struct object *object, s
         object_unref(before);
     }
     if (!write->old || object->meta != write->old->meta)
-        admission_check_meta(kind, object->meta, limits_of(write->adm), write->errors);
+        check_meta(write, object->meta);
     if ((findings(write->errors) == errors_before || kind->context_always) &&
         kind->validate_in_context)
         kind->validate_in_context(write->adm, write->old, object, write->errors);
@@ -185,7 +196,7 @@ static struct object *admit_new_body(const struct write *write, struct object *d
     struct blob *body = make_body(write, members, draft, unknown);
 
     if (!body) {
-        admission_check_meta(write->kind, draft->meta, limits_of(write->adm), write->errors);
+        check_meta(write, draft->meta);
         object_unref(draft);
         return NULL;
     }

@@ -12,7 +12,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#include "base/hash.h"
+#include "base/collections/hash.h"
 #include "base/mem.h"
 
 /* An interned blob is part of its table entry. */

@@ -14,23 +14,30 @@
 #include "base/compiler.h"
 
 #define KIND_ROW(name, constant) [KIND_##name] = &(constant),
-static const struct kind *const kinds[KIND_N] = {KINDS(KIND_ROW)};
+/* The kinds that are served and stored, and behind a gap those of other clusters. */
+static const struct kind *const kinds[KIND_ALL_N] = {KINDS(KIND_ROW) CLUSTER_KINDS(KIND_ROW)};
 #undef KIND_ROW
 
 enum { API_VERSION_MAX = 128 };
-static char api_versions[KIND_N][API_VERSION_MAX];
+static char api_versions[KIND_ALL_N][API_VERSION_MAX];
 static pthread_once_t api_versions_once = PTHREAD_ONCE_INIT;
 
 static void join_api_versions(void)
 {
-    for (size_t i = 0; i < KIND_N; i++)
-        snprintf(api_versions[i], API_VERSION_MAX, "%s%s%s", kinds[i]->group,
-                 *kinds[i]->group ? "/" : "", kinds[i]->version);
+    for (size_t i = 0; i < KIND_ALL_N; i++)
+        if (kinds[i])
+            snprintf(api_versions[i], API_VERSION_MAX, "%s%s%s", kinds[i]->group,
+                     *kinds[i]->group ? "/" : "", kinds[i]->version);
 }
 
 const struct kind *kind_by_id(enum kind_id id)
 {
     return (unsigned)id < KIND_N ? kinds[id] : NULL;
+}
+
+const struct kind *kind_of_cluster_by_id(enum kind_id id)
+{
+    return (unsigned)id < KIND_ALL_N ? kinds[id] : NULL;
 }
 
 bool kind_is_custom(const struct kind *kind)

@@ -29,20 +29,31 @@ struct column;
     X(PVC,             kind_pvc)                  \
     X(SERVICE_ACCOUNT, kind_service_account)      \
     X(NETWORK_POLICY,  kind_network_policy)       \
+    X(CACHE_ENTRY,     kind_cache_entry)          \
     X(JOB_TEMPLATE,    kind_job_template)         \
     X(JOB_FLOW,        kind_job_flow)             \
+    X(FLOW_TRIGGER,    kind_flow_trigger)         \
+    X(CRON_JOB,        kind_cron_job)             \
     X(JOB,             kind_job)                  \
     X(COMMAND,         kind_command)              \
     X(POD_GROUP,       kind_pod_group)            \
     X(POD,             kind_pod)                  \
     X(POD_LOG,         kind_pod_log)              \
+    X(SUBMISSION,      kind_submission)           \
     X(LEASE,           kind_lease)                \
     X(EVENT,           kind_event)                \
     X(CRD,             kind_crd)
+
+/* Kinds of other projects that only clusters have. They are written and followed there, and neither
+ * served nor stored here: the functions below that find kinds do not know them. */
+#define CLUSTER_KINDS(X)                          \
+    X(COSCHEDULING_GROUP, kind_coscheduling_group) \
+    X(WORKLOAD_GROUP,     kind_workload_group)    \
+    X(WORKLOAD,           kind_workload)
 /* clang-format on */
 
 #define KIND_ENUM(name, constant) KIND_##name,
-enum kind_id { KINDS(KIND_ENUM) KIND_N };
+enum kind_id { KINDS(KIND_ENUM) KIND_N, CLUSTER_KINDS(KIND_ENUM) KIND_ALL_N };
 #undef KIND_ENUM
 
 struct admission; /* the context of validation, defined in api/types/admission.h */
@@ -78,6 +89,11 @@ struct kind {
      * be NULL. */
     void (*validate)(const struct admission *adm, const struct object *old,
                      const struct object *object, struct error_list *errors);
+    /** Checks annotations and labels of which the kind has rules. `before` is the metadata before an
+     * update, NULL on create. Values that the update does not change are not reported, so that an
+     * object which an earlier version accepted can still be changed. May be NULL. */
+    void (*validate_meta)(const struct admission *adm, const struct meta *before,
+                          const struct meta *meta, struct error_list *errors);
     /** Checks that depend on metadata, on `old` (NULL on create) or on other objects. They run even
      * when an equal body was admitted before. May be NULL. */
     void (*validate_in_context)(const struct admission *adm, const struct object *old,
@@ -103,10 +119,13 @@ struct column {
 
 #define KIND_DECLARE(name, constant) extern const struct kind constant;
 KINDS(KIND_DECLARE)
+CLUSTER_KINDS(KIND_DECLARE)
 #undef KIND_DECLARE
 
 /** Returns the kind with this number, NULL if there is none. */
 const struct kind *kind_by_id(enum kind_id id);
+/** The same for all kinds, those of CLUSTER_KINDS included. */
+const struct kind *kind_of_cluster_by_id(enum kind_id id);
 /** Returns NULL for an unknown kind. */
 const struct kind *kind_by_gvk(const char *api_version, const char *kind);
 /** Finds a kind by the word a user types: plural, singular, short name or kind, with or without

@@ -132,6 +132,9 @@ bool object_write_owned_meta(const struct object *object, struct jsonw *w);
  * validated. Adds all findings to `errors` and returns NULL when there are any.
  */
 struct object *object_from_json(const json_t *doc, struct error_list *errors);
+/** The same for a document that is known to be of `kind`, whatever apiVersion and kind say. */
+struct object *object_of_kind_from_json(const struct kind *kind, const json_t *doc,
+                                        struct error_list *errors);
 /** The two steps of object_from_json. The first returns the kind that a document names (borrowed);
  * for an unknown one it reports BAD_REQUEST with the most similar kind. The second returns the
  * metadata (owned) of a document that may have passed metadata_schema before or not; *out_revision

@@ -67,8 +67,8 @@ static const struct field meta_fields[] = {
     {"creationTimestamp",          FIELD_TIME,     META(created_ms),       .pb = 8, .doc = "When it was created; set by the server."},
     {"deletionTimestamp",          FIELD_TIME,     META(deleted_ms),       .pb = 9, .doc = "When it was or will be deleted; set by the server."},
     {"deletionGracePeriodSeconds", FIELD_OPT_I64,  META(deletion_grace_s), .pb = 10, .doc = "Seconds it may take to end; set by the server."},
-    {"labels",                     FIELD_STR_MAP,  META(labels),           .pb = 11, .doc = "Identifying pairs, for selectors."},
-    {"annotations",                FIELD_STR_MAP,  META(annotations),      .pb = 12, .doc = "Other pairs, for tools."},
+    {"labels",                     FIELD_STR_MAP,  META(labels),           .incidental = true, .pb = 11, .doc = "Identifying pairs, for selectors."},
+    {"annotations",                FIELD_STR_MAP,  META(annotations),      .incidental = true, .pb = 12, .doc = "Other pairs, for tools."},
     {"ownerReferences",            FIELD_LIST,     META(owners), .pb = 13, .of = &owner_schema, .merge_key = "uid",
         .doc = "Objects it belongs to; when all are gone it is collected."},
     {"finalizers",                 FIELD_STR_LIST, META(finalizers), .pb = 14, .merge_key = "",
@@ -224,15 +224,11 @@ struct blob *object_body_from_json(const json_t *members)
     return blob_intern(text.data, text.len);
 }
 
-struct object *object_from_json(const json_t *doc, struct error_list *errors)
+struct object *object_of_kind_from_json(const struct kind *kind, const json_t *doc,
+                                        struct error_list *errors)
 {
     static const struct schema_options options = {UNKNOWN_PRUNE, .drop_null = true};
     size_t before = errors->count + errors->dropped;
-    const struct kind *kind = object_kind_from_json(doc, errors);
-
-    if (!kind)
-        return NULL;
-
     const json_t *written = json_object_get(doc, "metadata");
     scoped(json) json_t *metadata = written ? json_deep_copy(written) : json_object();
 
@@ -254,6 +250,13 @@ struct object *object_from_json(const json_t *doc, struct error_list *errors)
 
     object->revision = revision;
     return object;
+}
+
+struct object *object_from_json(const json_t *doc, struct error_list *errors)
+{
+    const struct kind *kind = object_kind_from_json(doc, errors);
+
+    return kind ? object_of_kind_from_json(kind, doc, errors) : NULL;
 }
 
 static json_t *parsed(const char *text, size_t len)

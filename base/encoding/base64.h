@@ -8,7 +8,7 @@
 #include "base/buf.h"
 
 bool base64_valid(const char *text, size_t len);
-/** Append the decoded bytes. False, with nothing appended, when the text is not base64. */
+/** Appends the decoded bytes. False, with nothing appended, when the text is not base64. */
 bool base64_decode(const char *text, size_t len, struct buf *out);
 void base64_encode(const void *bytes, size_t len, struct buf *out);
 

@@ -9,7 +9,7 @@
 #include "base/encoding/jsonchars.h"
 #include "base/timefmt.h"
 
-/* Behind a string that begins at `p`. */
+/* Returns the position behind the string that begins at `p`. */
 static const char *skip_string(const char *p)
 {
     for (p++; *p && *p != '"'; p++)
@@ -213,7 +213,7 @@ static bool check_number(struct checked *c)
     return check_digits(c);
 }
 
-/* A value that is neither an object nor a list. */
+/* Checks a value that is neither an object nor a list. */
 static bool check_scalar(struct checked *c)
 {
     static const char *const words[] = {"true", "false", "null"};

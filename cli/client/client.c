@@ -14,22 +14,28 @@
 #include <unistd.h>
 
 #include "api/client/answer.h"
-#include "api/store/holder.h"
-#include "api/store/place.h"
+#include "api/store/dir/dir_owner.h"
+#include "api/store/dir/holder.h"
 #include "base/file.h"
 #include "base/mem.h"
 #include "cli/client/internal.h"
 #include "cli/command/command.h"
 #include "cli/daemon/access.h"
 
-/* A process that has just started locks the data directory before it listens, so opening retries
- * TRIES times, PAUSE_MS apart. */
-enum { TRIES = 20, PAUSE_MS = 50, FAILURE_BYTES_MAX = 1 << 20 };
+/* Times between looks at a data directory whose process does not answer, and after which a warning
+ * says so. */
+enum { PAUSE_MS = 50, SAY_AFTER_MS = 1000, FAILURE_BYTES_MAX = 1 << 20, FOLLOWS_MAX = 8 };
+
+/* How a client is opened. */
+struct opening {
+    enum client_access access;
+    struct loop *loop; /* loop for client_remote; NULL: the client makes its own */
+};
 
 static bool has_store(const char *data_dir, struct error *err)
 {
     scoped_str store = mem_printf("%s/store.db", data_dir);
-    scoped_str mark = mem_printf("%s-mark", store); /* of a store whose file may be lost */
+    scoped_str mark = mem_printf("%s-mark", store); /* exists even if the store's file is lost */
     struct stat info;
 
     if (stat(store, &info) == 0 || stat(mark, &info) == 0)
@@ -49,9 +55,9 @@ static void pause_ms(int64_t ms)
     nanosleep(&time, NULL);
 }
 
-/* Opens the store of a process that is stopped (Ctrl-Z): it answers nobody, but what it has stored
- * does not change. CONFLICT when it goes on meanwhile. A command that opens it several times warns
- * once. */
+/* Opens the store of a process that is stopped (Ctrl-Z): it answers no request, but what it has
+ * stored does not change. CONFLICT when it goes on meanwhile. A command that opens it several times
+ * warns once. */
 static struct client *open_stopped(const char *data_dir, pid_t pid, struct error *err)
 {
     static pid_t told;
@@ -67,47 +73,115 @@ static struct client *open_stopped(const char *data_dir, pid_t pid, struct error
 
 /* Opens the process that holds the directory. NOT_FOUND when no process listens, CONFLICT when that
  * may change within a moment. */
-static struct client *open_holder(const char *data_dir, enum client_access access,
+static struct client *open_holder(const char *data_dir, const struct opening *how,
                                   struct error *err)
 {
     pid_t stopped = holder_stopped(data_dir);
 
     if (!stopped)
-        return client_http_open(data_dir, err);
-    if (access == CLIENT_LOOK)
+        return client_http_open(data_dir, NULL, how->loop, err);
+    if (how->access == CLIENT_LOOK)
         return open_stopped(data_dir, stopped, err);
     holder_in_use(data_dir, err);
     err->code = ERR_UNAVAILABLE;
     return NULL;
 }
 
-static struct client *open_directory(const char *data_dir, enum client_access access,
+/* Opens what answers for the directory now: its process, or its store when no process has it.
+ * CONFLICT when a process has it and does not answer, because it begins, ends or is busy with the
+ * store itself. */
+static struct client *open_once(const char *data_dir, const struct opening *how, struct error *err)
+{
+    struct error why = {0};
+    struct client *client = open_holder(data_dir, how, &why);
+
+    if (client)
+        return client;
+    if (why.code != ERR_NOT_FOUND)
+        *err = why;
+    else if (holder_is_locked(data_dir))
+        holder_in_use(data_dir, err);
+    else if (has_store(data_dir, err))
+        client = client_local_open(data_dir, how->access, HOLDER_NONE, err);
+    return client;
+}
+
+/* Says once that a process lets this one wait. */
+static void say_that_it_waits(const char *data_dir)
+{
+    cli_warnf("process %ld has %s and does not answer yet: waiting until it does or ends",
+              (long)holder_pid(data_dir), data_dir);
+}
+
+/* Waits as long as a process has the directory and does not answer. A client with a loop of its
+ * caller's waits for SAY_AFTER_MS only: the caller does nothing else meanwhile. Without a process,
+ * another client may be reading the store. */
+static struct client *open_directory(const char *data_dir, const struct opening *how,
                                      struct error *err)
 {
     struct error why = {0};
+    struct client *client;
     struct stat info;
 
-    if (lstat(data_dir, &info) == 0 && !place_check(data_dir, err))
+    if (lstat(data_dir, &info) == 0 && !dir_owner_check(data_dir, err))
         return NULL;
-    for (int i = 0; i < TRIES; i++) {
-        struct client *client = open_holder(data_dir, access, &why);
-
-        if (client)
-            return client;
-        if ((why.code != ERR_NOT_FOUND && why.code != ERR_CONFLICT) || !has_store(data_dir, &why))
+    for (int waited_ms = 0;; waited_ms += PAUSE_MS) {
+        why = (struct error){0};
+        client = open_once(data_dir, how, &why);
+        if (client || why.code != ERR_CONFLICT)
             break;
-        if (why.code == ERR_NOT_FOUND && (i + 1 == TRIES || !holder_is_there(data_dir))) {
-            client = client_local_open(data_dir, access, HOLDER_NONE, &why);
-            if (client)
-                return client;
-            if (why.code != ERR_CONFLICT)
-                break;
-        }
+        if (waited_ms >= SAY_AFTER_MS && (how->loop || !holder_is_locked(data_dir)))
+            break;
+        if (waited_ms == SAY_AFTER_MS)
+            say_that_it_waits(data_dir);
         pause_ms(PAUSE_MS);
     }
-    if (err)
+    if (client) {
+        client->access = how->access;
+        client->follows = how->loop ? 0 : FOLLOWS_MAX;
+    } else if (err) {
         *err = why;
-    return NULL;
+    }
+    return client;
+}
+
+/* Returns the client that answers now: the last of those that stand in for each other. */
+static struct client *newest(struct client *client)
+{
+    while (client->successor)
+        client = client->successor;
+    return client;
+}
+
+/* Returns whether the data directory has changed hands: its process has ended before it answered a
+ * call, or a process has taken the store that this one was about to read for it. */
+static bool has_changed_hands(const struct client_call *call)
+{
+    const struct client *client = call->client;
+
+    if (client->ops->is_live)
+        return call->err.code == ERR_UNAVAILABLE && !call->data; /* a part may have come */
+    return call->err.code == ERR_CONFLICT && client->holder == HOLDER_NONE;
+}
+
+/* Asks a GET again where the data directory has changed hands: what is stored there, or the process
+ * that has the directory now, answers in its place. Returns false when the call is to fail. */
+static bool ask_successor(struct client_call *call)
+{
+    struct client *client = call->client;
+    const struct opening how = {.access = client->access};
+
+    if (call->method || !has_changed_hands(call))
+        return false;
+    if (!client->successor && client->follows > 0) {
+        client->successor = open_directory(client->data_dir, &how, NULL);
+        if (client->successor)
+            client->successor->follows = client->follows - 1;
+    }
+    if (!client->successor)
+        return false;
+    client_start(client, call);
+    return true;
 }
 
 static const char *environment(const char *name)
@@ -128,46 +202,81 @@ static bool check_token_file(const char *path, struct error *err)
                      "because every user of this machine could read it there: write it to a file");
 }
 
-/* Opens the server named by the command's flags or by their environment variables. */
-static struct client *open_server(const struct client_place *place, struct error *err)
+static struct kubeconfig_options config_options(const struct client_endpoint *endpoint)
 {
-    const struct kubeconfig_options options = {
-        .context = place->context ? place->context : environment("JOBFLOW_CONTEXT"),
-        .cluster = place->cluster,
-        .user = place->user,
+    return (struct kubeconfig_options){
+        .context = endpoint->context ? endpoint->context : environment("JOBFLOW_CONTEXT"),
+        .cluster = endpoint->cluster,
+        .user = endpoint->user,
         .allowed_plugin =
-            place->exec_plugin ? place->exec_plugin : environment("JOBFLOW_EXEC_PLUGIN"),
-        .insecure = place->insecure,
+            endpoint->exec_plugin ? endpoint->exec_plugin : environment("JOBFLOW_EXEC_PLUGIN"),
+        .insecure = endpoint->insecure,
+        .as = endpoint->as,
+        .as_uid = endpoint->as_uid,
+        .as_groups = endpoint->as_groups.items,
+        .n_as_groups = endpoint->as_groups.count,
     };
-    const char *kubeconfig = place->kubeconfig ? place->kubeconfig : environment("KUBECONFIG");
-    bool by_name = place->context || place->cluster || place->user;
+}
+
+/* Returns the path of the kubeconfig file (owned): the value of --kubeconfig, else $KUBECONFIG,
+ * else ~/.kube/config when a flag names a context, a cluster or a user. Returns NULL when none of
+ * these says that a kubeconfig file is to be read. */
+static char *kubeconfig_path(const struct client_endpoint *endpoint)
+{
+    const char *given = endpoint->kubeconfig ? endpoint->kubeconfig : environment("KUBECONFIG");
+    bool by_name = endpoint->context || endpoint->cluster || endpoint->user;
     const char *home = environment("HOME");
-    scoped_str usual = home && by_name && !kubeconfig ? mem_printf("%s/.kube/config", home) : NULL;
+
+    return given ? mem_strdup(given) : home && by_name ? mem_printf("%s/.kube/config", home) : NULL;
+}
+
+/* Opens the server that the flags of the command name. A flag that is not given takes its value
+ * from its environment variable. */
+static struct client *open_server(const struct client_endpoint *endpoint, struct loop *loop,
+                                  struct error *err)
+{
+    const struct kubeconfig_options options = config_options(endpoint);
+    scoped_str path = kubeconfig_path(endpoint);
     struct client *client;
 
-    if (!check_token_file(place->token_file, err))
+    if (!check_token_file(endpoint->token_file, err))
         return NULL;
-    client = client_kube_open(usual ? usual : kubeconfig, &options, place->server,
-                              place->token_file, err);
+    client = client_kube_open(path, &options, endpoint->server, endpoint->token_file, loop, err);
     if (!client && err && err->code == ERR_FORBIDDEN)
-        err->code = ERR_INVALID; /* FORBIDDEN is only for data directories, see
-                                  * client_open_failed */
+        /* client_open_failed takes FORBIDDEN to mean a data directory of another user. */
+        err->code = ERR_INVALID;
     return client;
+}
+
+bool client_endpoint_config(const struct client_endpoint *endpoint, struct kubeconfig *out,
+                            struct error *err)
+{
+    const struct kubeconfig_options options = config_options(endpoint);
+    scoped_str path = kubeconfig_path(endpoint);
+
+    if (!check_token_file(endpoint->token_file, err))
+        return false;
+    if (path || endpoint->server)
+        return client_kube_config(path, &options, endpoint->server, endpoint->token_file, out, err);
+    return kubeconfig_in_cluster(getenv("KUBERNETES_SERVICE_HOST"),
+                                 getenv("KUBERNETES_SERVICE_PORT"), KUBECONFIG_ACCOUNT_DIR, out,
+                                 err) &&
+           kubeconfig_impersonate(&options, out, err);
 }
 
 /* Used when the default data directory does not exist: opens the server of $KUBECONFIG, else the
  * user's daemon. */
-static struct client *open_default_server(enum client_access access, struct error *err)
+static struct client *open_default_server(const struct opening *how, struct error *err)
 {
-    const struct client_place usual = CLIENT_PLACE_USUAL;
+    const struct client_endpoint usual = CLIENT_ENDPOINT_USUAL;
     scoped_str daemon_dir = access_default_dir();
 
     if (environment("KUBECONFIG"))
-        return open_server(&usual, err);
+        return open_server(&usual, how->loop, err);
     return daemon_dir && has_store(daemon_dir, NULL)
-               ? open_directory(daemon_dir, access, err)
+               ? open_directory(daemon_dir, how, err)
                : client_cluster_open(getenv("KUBERNETES_SERVICE_HOST"),
-                                     getenv("KUBERNETES_SERVICE_PORT"), err);
+                                     getenv("KUBERNETES_SERVICE_PORT"), how->loop, err);
 }
 
 /* Tunes malloc for large answers, which pass through several forms in turn: memory freed by one
@@ -186,14 +295,14 @@ static void tune_malloc(void)
     mem_free((void *)room);
 }
 
-struct client *client_open(const char *data_dir, enum client_access access, struct error *err)
+static struct client *open_place(const char *data_dir, const struct opening *how, struct error *err)
 {
     struct error why = {0}, nothing_here;
-    struct client *client = open_directory(data_dir, access, &why);
+    struct client *client = open_directory(data_dir, how, &why);
 
     if (!client && why.code == ERR_NOT_FOUND && strcmp(data_dir, CLIENT_USUAL_DIR) == 0) {
         nothing_here = why;
-        client = open_default_server(access, &why);
+        client = open_default_server(how, &why);
         if (!client && why.code == ERR_NOT_FOUND && environment("KUBECONFIG"))
             error_prefix(&why, "there is no data directory %s here; KUBECONFIG: ", data_dir);
         else if (!client && why.code == ERR_NOT_FOUND)
@@ -204,32 +313,38 @@ struct client *client_open(const char *data_dir, enum client_access access, stru
     return client;
 }
 
+struct client *client_open(const char *data_dir, enum client_access access, struct error *err)
+{
+    return open_place(data_dir, &(const struct opening){.access = access}, err);
+}
+
 /* Returns the flag that names a server, or NULL when no such flag was given. */
-static const char *server_flag(const struct client_place *place)
+static const char *server_flag(const struct client_endpoint *endpoint)
 {
-    return place->server       ? "server"
-           : place->kubeconfig ? "kubeconfig"
-           : place->context    ? "context"
-           : place->cluster    ? "cluster"
-           : place->user       ? "user"
-                               : NULL;
+    return endpoint->server       ? "server"
+           : endpoint->kubeconfig ? "kubeconfig"
+           : endpoint->context    ? "context"
+           : endpoint->cluster    ? "cluster"
+           : endpoint->user       ? "user"
+                                  : NULL;
 }
 
-bool client_place_is_server(const struct client_place *place)
+bool client_endpoint_is_server(const struct client_endpoint *endpoint)
 {
-    return server_flag(place) != NULL;
+    return server_flag(endpoint) != NULL;
 }
 
-bool client_place_may_be(const struct client_place *place)
+bool client_endpoint_may_exist(const struct client_endpoint *endpoint)
 {
-    return client_place_is_server(place) || has_store(place->data_dir, NULL);
+    return client_endpoint_is_server(endpoint) || has_store(endpoint->data_dir, NULL);
 }
 
-bool client_place_is_implied(const struct client_place *place)
+bool client_endpoint_is_implied(const struct client_endpoint *endpoint)
 {
     scoped_str daemon_dir = access_default_dir();
 
-    return !client_place_may_be(place) && strcmp(place->data_dir, CLIENT_USUAL_DIR) == 0 &&
+    return !client_endpoint_may_exist(endpoint) &&
+           strcmp(endpoint->data_dir, CLIENT_USUAL_DIR) == 0 &&
            (environment("KUBECONFIG") || (daemon_dir && has_store(daemon_dir, NULL)));
 }
 
@@ -240,18 +355,70 @@ int client_open_failed(const struct error *err)
     return err->code == ERR_FORBIDDEN ? EXIT_REFUSED : EXIT_FAILED;
 }
 
-struct client *client_open_at(const struct client_place *place, enum client_access access,
-                              struct error *err)
+/* Opens the process of a data directory that was named, with the token in a file. A store without a
+ * process has nothing that could check a token. */
+static struct client *open_with_token(const struct client_endpoint *endpoint,
+                                      const struct opening *how, struct error *err)
 {
-    const char *flag = server_flag(place);
+    scoped(kubeconfig) struct kubeconfig config = {0};
+    struct client *client;
 
-    tune_malloc();
+    if (!check_token_file(endpoint->token_file, err))
+        return NULL;
+    kubeconfig_use_token_file(&config, endpoint->token_file);
+    if (!kubeconfig_read_token(&config, err))
+        return NULL;
+    if (!config.token || !*config.token) { /* without one the process would see its owner */
+        error_set(err, ERR_INVALID, "", "--token-file: the file has no token");
+        return NULL;
+    }
+    client = client_http_open(endpoint->data_dir, config.token, how->loop, err);
+    if (client)
+        client->access = how->access;
+    return client;
+}
+
+static struct client *open_endpoint(const struct client_endpoint *endpoint,
+                                    const struct opening *how, struct error *err)
+{
+    const char *flag = server_flag(endpoint);
+    bool as_another = endpoint->as || endpoint->as_uid || endpoint->as_groups.count;
+
+    if (!flag && as_another && environment("KUBECONFIG"))
+        flag = "as";
+    if (!flag && as_another) {
+        error_set(err, ERR_INVALID, "",
+                  "--as is for a server: name it with --kubeconfig, --context or --server");
+        return NULL;
+    }
+    if (!flag && endpoint->token_file && strcmp(endpoint->data_dir, CLIENT_USUAL_DIR) != 0)
+        return open_with_token(endpoint, how, err);
     if (!flag)
-        return client_open(place->data_dir, access, err);
-    if (strcmp(place->data_dir, CLIENT_USUAL_DIR) == 0)
-        return open_server(place, err);
+        return open_place(endpoint->data_dir, how, err);
+    if (strcmp(endpoint->data_dir, CLIENT_USUAL_DIR) == 0)
+        return open_server(endpoint, how->loop, err);
     error_set(err, ERR_INVALID, "", "--data-dir and --%s exclude each other", flag);
     return NULL;
+}
+
+struct client *client_open_as(struct loop *loop, const char *data_dir, const char *token,
+                              struct error *err)
+{
+    return client_http_open(data_dir, token, loop, err);
+}
+
+struct client *client_open_at(const struct client_endpoint *endpoint, enum client_access access,
+                              struct error *err)
+{
+    tune_malloc();
+    return open_endpoint(endpoint, &(const struct opening){.access = access}, err);
+}
+
+struct client *client_open_on(struct loop *loop, const struct client_endpoint *endpoint,
+                              struct error *err)
+{
+    return open_endpoint(endpoint, &(const struct opening){.access = CLIENT_LOOK, .loop = loop},
+                         err);
 }
 
 void client_close(struct client *client)
@@ -262,6 +429,7 @@ void client_close(struct client *client)
         return;
     while (!LIST_EMPTY(&client->calls))
         client_cancel(LIST_FIRST(&client->calls));
+    client_close(client->successor);
     data_dir = client->data_dir;
     namespace = client->namespace;
     client->ops->close(client);
@@ -271,12 +439,12 @@ void client_close(struct client *client)
 
 bool client_is_live(const struct client *client)
 {
-    return client->ops->is_live;
+    return newest((struct client *)(size_t)client)->ops->is_live;
 }
 
-char *client_why_not_live(const struct client *client)
+char *client_not_live_reason(const struct client *client)
 {
-    return client->holder == HOLDER_STOPPED
+    return newest((struct client *)(size_t)client)->holder == HOLDER_STOPPED
                ? mem_printf("the process that runs in %s is stopped", client->data_dir)
                : mem_printf("no process runs in %s", client->data_dir);
 }
@@ -310,6 +478,7 @@ static void unlink_call(struct client_call *call)
 
 void client_start(struct client *client, struct client_call *call)
 {
+    client = newest(client);
     call->client = client;
     call->status = 0;
     call->err = (struct error){0};
@@ -357,21 +526,27 @@ void client_take_warning(const char *text, size_t len)
 void client_take_end(struct client_call *call)
 {
     unlink_call(call);
-    if (call->done)
+    if (!ask_successor(call) && call->done)
         call->done(call);
 }
 
 enum client_ran client_run(struct client *client, int64_t timeout_ms)
 {
-    client->stopped = false;
-    if (LIST_EMPTY(&client->calls))
-        return CLIENT_IDLE;
-    return client->ops->run(client, timeout_ms);
+    for (client = newest(client);; client = client->successor) {
+        enum client_ran ran = CLIENT_IDLE;
+
+        client->stopped = false;
+        if (!LIST_EMPTY(&client->calls))
+            ran = client->ops->run(client, timeout_ms);
+        if (ran != CLIENT_IDLE || !client->successor)
+            return ran;
+    }
 }
 
 void client_stop(struct client *client)
 {
-    client->stopped = true;
+    for (; client; client = client->successor)
+        client->stopped = true;
 }
 
 bool client_ok(const struct client_call *call, struct error *err)

@@ -6,6 +6,7 @@
  * their callbacks run between two runs of the loop, so that a callback may run the client again.
  */
 #include <errno.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -15,7 +16,7 @@
 #include "api/server/http/unix_path.h"
 #include "base/clock.h"
 #include "base/mem.h"
-#include "base/peer.h"
+#include "base/net/peer.h"
 #include "cli/client/internal.h"
 #include "cli/engine/serving.h"
 
@@ -26,7 +27,7 @@ struct http {
     struct transport *transport;
     struct remote *remote;
     struct pending *ended, **e_end; /* queue of ended calls whose callbacks have not run yet */
-    bool is_server;
+    bool is_server, owns_loop;
 };
 
 /* One call in flight. */
@@ -132,6 +133,7 @@ static void hand_over(struct pending *pending)
 
     call->transport = NULL;
     call->status = remote->status;
+    snprintf(call->media_type, sizeof call->media_type, "%s", remote->media_type);
     if (remote->err.code != ERR_NONE) /* keep an error that the caller has already set */
         call->err = remote->err;
     buf_release(&call->text);
@@ -212,7 +214,8 @@ static void http_close(struct client *client)
 
     remote_free(http->remote);
     transport_http_free(http->transport);
-    loop_free(http->loop);
+    if (http->owns_loop)
+        loop_free(http->loop);
     unix_path_release(&http->socket);
     mem_free(http);
 }
@@ -249,7 +252,7 @@ static bool is_listening(const struct unix_path *path, struct error *err)
 /* Opens the transport to the server in `config` and consumes `config`. Messages call the server
  * `shown`. */
 static struct client *open_http(const char *shown, struct kubeconfig *config,
-                                struct unix_path *socket, struct error *err)
+                                struct unix_path *socket, struct loop *loop, struct error *err)
 {
     struct http *http = mem_alloc(sizeof *http);
 
@@ -259,7 +262,8 @@ static struct client *open_http(const char *shown, struct kubeconfig *config,
     http->is_server = socket == NULL;
     http->socket.directory = -1;
     http->e_end = &http->ended;
-    http->loop = loop_new(clock_real());
+    http->owns_loop = loop == NULL;
+    http->loop = loop ? loop : loop_new(clock_real());
     http->transport =
         transport_http_new(http->loop, config, socket ? socket->text : NULL, shown, err);
     if (socket) {
@@ -274,14 +278,15 @@ static struct client *open_http(const char *shown, struct kubeconfig *config,
     return NULL;
 }
 
-struct client *client_http_open(const char *data_dir, struct error *err)
+struct client *client_http_open(const char *data_dir, const char *token, struct loop *loop,
+                                struct error *err)
 {
     scoped_str path = mem_printf("%s/" SERVING_SOCKET, data_dir);
     scoped(unix_path) struct unix_path socket = {.directory = -1};
-    scoped(kubeconfig) struct kubeconfig nothing = {0};
+    scoped(kubeconfig) struct kubeconfig config = {.token = mem_strdup(token)};
 
     return unix_path_open(path, &socket, err) && is_listening(&socket, err)
-               ? open_http(data_dir, &nothing, &socket, err)
+               ? open_http(data_dir, &config, &socket, loop, err)
                : NULL;
 }
 
@@ -292,29 +297,40 @@ static bool check_url(const char *url, struct error *err)
                      "--server: \"%s\" is no URL, like https://127.0.0.1:6480", url);
 }
 
+bool client_kube_config(const char *kubeconfig, const struct kubeconfig_options *options,
+                        const char *url, const char *token_file, struct kubeconfig *out,
+                        struct error *err)
+{
+    if ((url && !check_url(url, err)) ||
+        (kubeconfig && !kubeconfig_read(kubeconfig, options, out, err)))
+        return false;
+    if (url) {
+        mem_free(out->server);
+        out->server = kubeconfig_server(url);
+        out->insecure = out->insecure || options->insecure;
+    }
+    if (token_file)
+        kubeconfig_use_token_file(out, token_file);
+    return kubeconfig_impersonate(options, out, err);
+}
+
 struct client *client_kube_open(const char *kubeconfig, const struct kubeconfig_options *options,
-                                const char *url, const char *token_file, struct error *err)
+                                const char *url, const char *token_file, struct loop *loop,
+                                struct error *err)
 {
     scoped(kubeconfig) struct kubeconfig server = {0};
 
-    if ((url && !check_url(url, err)) ||
-        (kubeconfig && !kubeconfig_read(kubeconfig, options, &server, err)))
-        return NULL;
-    if (url) {
-        mem_free(server.server);
-        server.server = kubeconfig_server(url);
-        server.insecure = server.insecure || options->insecure;
-    }
-    if (token_file)
-        kubeconfig_use_token_file(&server, token_file);
-    return open_http(server.server, &server, NULL, err);
+    return client_kube_config(kubeconfig, options, url, token_file, &server, err)
+               ? open_http(server.server, &server, NULL, loop, err)
+               : NULL;
 }
 
-struct client *client_cluster_open(const char *host, const char *port, struct error *err)
+struct client *client_cluster_open(const char *host, const char *port, struct loop *loop,
+                                   struct error *err)
 {
     scoped(kubeconfig) struct kubeconfig server = {0};
 
     return kubeconfig_in_cluster(host, port, KUBECONFIG_ACCOUNT_DIR, &server, err)
-               ? open_http(server.server, &server, NULL, err)
+               ? open_http(server.server, &server, NULL, loop, err)
                : NULL;
 }

@@ -11,6 +11,7 @@
  */
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/file.h>
 #include <unistd.h>
@@ -63,7 +64,10 @@ static void on_head(struct api_response *answer, int status, const char *content
 {
     static const char warning[] = "Warning: ";
 
-    exchange_of(answer)->call->status = status;
+    struct client_call *call = exchange_of(answer)->call;
+
+    call->status = status;
+    snprintf(call->media_type, sizeof call->media_type, "%s", content_type ? content_type : "");
     for (size_t i = 0; i < n_headers; i++)
         if (strncmp(headers[i], warning, sizeof warning - 1) == 0)
             client_take_warning(headers[i] + sizeof warning - 1,
@@ -100,20 +104,6 @@ static void on_cut(struct api_response *answer)
 static size_t on_backlog(const struct api_response *answer)
 {
     return 0;
-}
-
-static enum api_method method_of(const char *name)
-{
-    static const char *const names[] = {[API_GET] = "GET",
-                                        [API_POST] = "POST",
-                                        [API_PUT] = "PUT",
-                                        [API_PATCH] = "PATCH",
-                                        [API_DELETE] = "DELETE"};
-
-    for (size_t i = 0; name && i < countof(names); i++)
-        if (names[i] && strcmp(names[i], name) == 0)
-            return (enum api_method)i;
-    return API_GET;
 }
 
 static bool is_part(const struct kind *kind)
@@ -193,7 +183,7 @@ static struct side *side_for(struct local *local, const struct api_request *requ
 static void local_start(struct client *client, struct client_call *call)
 {
     const struct api_request request = {
-        .method = method_of(call->method),
+        .method = call->method ? api_method_of(call->method) : API_GET,
         .target = call->target,
         .accept = call->accept,
         .content_type = call->content_type,

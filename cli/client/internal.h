@@ -30,26 +30,38 @@ struct client {
                                      * process */
     LIST_HEAD(, client_call) calls; /* list of the calls in flight */
     bool stopped;
+    enum client_access access; /* how the data directory was opened */
+    int follows;               /* how often another client may stand in for this one; 0: never */
+    struct client *successor;  /* the client that stands in for this one since its process ended;
+                                * owned, NULL */
 };
 
 /** Connects to the socket of a data directory. Returns an owned client, or NULL with NOT_FOUND when
- * no process listens. */
-struct client *client_http_open(const char *data_dir, struct error *err);
+ * no process listens. `token` is shown to it; NULL: none, the kernel says who asks. `loop` is
+ * borrowed; NULL, here and below: the client makes its own. */
+struct client *client_http_open(const char *data_dir, const char *token, struct loop *loop,
+                                struct error *err);
 /** Opens the server named by kubeconfig files, or the one at `url` as the kubeconfig's user.
  * `kubeconfig` may be NULL: requests are then anonymous. A named token file replaces the user's
  * credentials. */
 struct client *client_kube_open(const char *kubeconfig, const struct kubeconfig_options *options,
-                                const char *url, const char *token_file, struct error *err);
+                                const char *url, const char *token_file, struct loop *loop,
+                                struct error *err);
+/** Reads the configuration for client_kube_open. */
+bool client_kube_config(const char *kubeconfig, const struct kubeconfig_options *options,
+                        const char *url, const char *token_file, struct kubeconfig *out,
+                        struct error *err);
 /** Opens the server of the cluster this process runs in as a pod; NOT_FOUND when it runs in none.
  */
-struct client *client_cluster_open(const char *host, const char *port, struct error *err);
-/** Opens the store of a data directory in this process. With HOLDER_STOPPED, only to look at it; the
- * store is then read beside the process that holds it. */
+struct client *client_cluster_open(const char *host, const char *port, struct loop *loop,
+                                   struct error *err);
+/** Opens the store of a data directory in this process. With HOLDER_STOPPED, only to look at it;
+ * the store is then read beside the process that holds it. */
 struct client *client_local_open(const char *data_dir, enum client_access access,
                                  enum client_holder holder, struct error *err);
 
 /* Called by a transport with bytes of the body; and at the end of the answer. */
 void client_take_data(struct client_call *call, const char *bytes, size_t len);
-/** `text` is the value of a Warning header. */
+/** Prints a warning of the server. `text` is the value of a Warning header. */
 void client_take_warning(const char *text, size_t len);
 void client_take_end(struct client_call *call);

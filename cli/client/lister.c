@@ -114,6 +114,16 @@ static bool read_names(struct names *names, const struct buf *text, struct error
     return true;
 }
 
+/* Says of a kind that the server does not have that it is missing. A collection of a kind that it
+ * has is found, even when it is empty. */
+static bool missing(const struct list_query *query, struct error *err)
+{
+    if (err && err->code == ERR_NOT_FOUND && !query->path)
+        error_set(err, ERR_NOT_FOUND, "", "the server has no %s%s%s", query->kind->plural,
+                  *query->kind->group ? "." : "", query->kind->group);
+    return false;
+}
+
 bool list_names(struct client *client, const struct list_query *query,
                 void (*each)(void *ctx, const char *name), void *ctx, struct error *err)
 {
@@ -130,7 +140,7 @@ bool list_names(struct client *client, const struct list_query *query,
         mem_free(take(names.next));
         call.target = url.data;
         if (!client_do(client, &call, err))
-            return false;
+            return missing(query, err);
         if (!scan_names(&names, call.text.data ? call.text.data : "") &&
             !read_names(&names, &call.text, err))
             return false;
@@ -157,7 +167,7 @@ bool list_pages(struct client *client, const struct list_query *query,
         resource_write_query("continue", next, &url);
         doc = get_page(client, url.data, query->accept, err);
         if (!doc)
-            return false;
+            return missing(query, err);
         metadata = json_object_get(doc, "metadata");
         revision = json_string_value(json_object_get(metadata, "resourceVersion"));
         if (out_revision && !*out_revision)

@@ -32,6 +32,8 @@ bool list_pages(struct client *client, const struct list_query *query,
                 bool (*page)(void *ctx, json_t *page), void *ctx, char **out_revision,
                 struct error *err);
 
+/* NOT_FOUND means that the server does not have the kind. */
+
 /** Passes each object of a list, borrowed, to `each`, which returns false to stop. */
 bool list_each(struct client *client, const struct list_query *query,
                bool (*each)(void *ctx, json_t *object), void *ctx, char **out_revision,

@@ -10,8 +10,11 @@
 #include "base/scoped.h"
 
 struct log_jobs {
-    json_t *ranks; /* job → place of its step in the order of the flow */
-    json_t *loops; /* job name before "-NUMBER" of an iteration → the same */
+    json_t *ranks;  /* job → place of its step in the order of the flow */
+    json_t *loops;  /* job name before "-NUMBER" of an iteration → the same */
+    char *flow;     /* name of the flow, or of the record of an earlier run; owned */
+    char *prefix;   /* name with which the names of the jobs begin; owned */
+    bool is_record; /* the run is an earlier one: its pods are gone */
 };
 
 /** Reads the steps of a JobFlow's document, of which a reference is kept during the call. `step` is

@@ -30,14 +30,14 @@ struct log_printer {
     const struct log_line *open; /* the line that is printed in part; NULL: none */
 };
 
-/** Print what is new of an unfinished line, if it is one that its program rewrites. `text` is the
+/** Prints what is new of an unfinished line, if it is one that its program rewrites. `text` is the
  * line so far. */
 void log_print_growing(struct log_printer *printer, struct log_line *line, const char *text,
                        size_t len);
-/** Print what is new of a line that is complete, and its newline. */
+/** Prints what is new of a line that is complete, and its newline. */
 void log_print_whole(struct log_printer *printer, struct log_line *line, const char *text,
                      size_t len);
-/** End the line that is printed in part. Call before anything else is printed. */
+/** Ends the line that is printed in part. It is called before anything else is printed. */
 void log_print_break(struct log_printer *printer);
 /** Returns how many bytes at the front of an unfinished line are not needed any more, because they
  * have been printed and rewritten. The owner removes them before the next call. */

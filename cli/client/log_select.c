@@ -169,7 +169,7 @@ static int by_age(const struct log_source *a, const struct log_source *b)
     return order ? order : by_number(a->revision, b->revision);
 }
 
-/* Names that are equal together, the newest pod of each first. */
+/* Orders sources by name, those of one name by the newest pod. */
 static int by_name(const void *a, const void *b)
 {
     const struct log_source *x = *(const struct log_source *const *)a;
@@ -181,7 +181,7 @@ static int by_name(const void *a, const void *b)
     return order ? order : by_age(y, x);
 }
 
-/* Jobs that are equal together, the newest pod of each first. */
+/* Orders sources by job, those of one job by the newest pod. */
 static int by_job(const void *a, const void *b)
 {
     const struct log_source *x = *(const struct log_source *const *)a;
@@ -232,7 +232,8 @@ static void keep_newest_jobs(struct choice *choice)
     choice->count = kept;
 }
 
-/* The log before the present one of a container: of its earlier run, else of the earlier pod. */
+/* Chooses the log before the present one of a container: of its earlier run, else of the earlier
+ * pod. */
 static void choose_previous(struct choice *choice, const struct log_source *present,
                             const struct log_source *earlier)
 {

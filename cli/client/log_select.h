@@ -46,7 +46,7 @@ void log_select_add_job(struct log_select *select, const json_t *job);
 void log_select_add_pod(struct log_select *select, const json_t *pod, int64_t rank);
 void log_select_add_kept(struct log_select *select, const json_t *pod_log, int64_t rank);
 
-/** The attempt of a source; 0 when it is not known. */
+/** Returns the attempt of a source; 0 when it is not known. */
 int64_t log_select_attempt(const struct log_select *select, const struct log_source *source);
 
 /** Calls `each` for every container log chosen, in order. `attempt` 0: the newest. `previous`: the

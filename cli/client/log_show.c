@@ -38,8 +38,12 @@ static bool is_wanted(const struct printing *printing, const json_t *object, con
 {
     const struct log_request *request = printing->request;
     const char *job = job_label(object);
+    const char *flow =
+        json_string_value(json_object_get(json_object_get(object, "status"), "flow"));
 
     *out_rank = 0;
+    if (request->jobs && (flow ? strcmp(flow, request->jobs->flow) != 0 : request->jobs->is_record))
+        return false; /* a log of another run */
     if (request->pod && (!pod || strcmp(pod, request->pod) != 0))
         return false;
     return !request->jobs || (job && log_jobs_find(request->jobs, job, out_rank));
@@ -241,7 +245,7 @@ static bool print_rest(struct printing *printing, struct error *err)
         return err->code == ERR_NONE;
     *err = (struct error){0};
     wait_until_idle(printing); /* logs still being read are cut off too */
-    left = client_open_at(printing->request->place, CLIENT_LOOK, err);
+    left = client_open_at(printing->request->endpoint, CLIENT_LOOK, err);
     if (!left)
         return false;
     logtail_go_on(printing->tail, left);

@@ -9,8 +9,8 @@
 #include "cli/client/log_tail.h"
 
 struct log_request {
-    const struct client_place *place; /* where the logs are when the process that answers has
-                                       * exited */
+    /* Where the logs are when the process that answers has exited. */
+    const struct client_endpoint *endpoint;
     const char *ns;
     const char *labels;          /* label selector of the pods; NULL: any */
     const struct log_jobs *jobs; /* show only pods of these jobs; NULL: any */

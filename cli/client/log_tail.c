@@ -8,7 +8,7 @@
 
 #include "api/types/kinds/pod/pod.h"
 #include "api/types/kinds/pod/pod_log.h"
-#include "base/hash.h"
+#include "base/collections/hash.h"
 #include "base/mem.h"
 #include "cli/client/log_print.h"
 #include "cli/client/resource.h"

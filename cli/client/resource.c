@@ -10,7 +10,8 @@
 /* The kinds of "all": those users inspect. Others (config maps, leases, …) are requested by kind.
  */
 static const struct kind *const all_kinds[] = {
-    &kind_job_flow, &kind_job_template, &kind_job, &kind_pod_group, &kind_pod, &kind_service,
+    &kind_job_flow, &kind_job_template, &kind_flow_trigger, &kind_cron_job,
+    &kind_job,      &kind_pod_group,    &kind_pod,          &kind_service,
 };
 
 void resources_release(struct resources *resources)
@@ -112,6 +113,7 @@ bool resources_parse(int n, char *const *words, struct resources *out, struct er
         const struct kind *kind;
 
         if (strcmp(word, "all") == 0) {
+            out->of_all = n == 1;
             for (size_t i = 0; i < countof(all_kinds); i++)
                 add_kind(out, all_kinds[i], n - 1, words + 1);
             continue;

@@ -13,6 +13,7 @@ struct resource {
 struct resources {
     struct resource *items; /* the resources, [count]; those of one kind are adjacent */
     size_t count, cap;
+    bool of_all;     /* "all" was asked for: kinds that the server does not have are left out */
     bool many_kinds; /* names are printed with their kind */
 };
 void resources_release(struct resources *resources);

@@ -6,6 +6,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "api/types/kinds/jobflow/jobflow.h"
 #include "api/types/text/jsonpath.h"
 #include "base/mem.h"
 
@@ -111,11 +112,27 @@ static const struct {
     /* clang-format on */
 };
 
+/* Returns whether an ended flow was asked to run again and has not begun: its next end is waited
+ * for. */
+static bool runs_again(const json_t *object)
+{
+    const json_t *annotations = json_object_get(json_object_get(object, "metadata"), "annotations");
+    const json_t *asked = json_object_get(annotations, ANNOTATION_FLOW_RETRY);
+    const json_t *seen = json_object_get(json_object_get(object, "status"), "observedRetry");
+
+    return asked && !json_equal(asked, seen) &&
+           (strcmp(condition_phase(object), flow_phase_text(FLOW_FAILED)) == 0 ||
+            json_object_get(annotations, ANNOTATION_FLOW_RETRY_FROM) ||
+            json_object_get(annotations, ANNOTATION_FLOW_RETRY_ONLY));
+}
+
 static enum condition_verdict evaluate_end(const json_t *object)
 {
     const char *kind = json_string_value(json_object_get(object, "kind"));
     const char *phase = condition_phase(object);
 
+    if (kind && strcmp(kind, kind_job_flow.name) == 0 && runs_again(object))
+        return CONDITION_NOT_YET;
     for (size_t i = 0; kind && i < countof(ends); i++)
         if (strcmp(ends[i].kind, kind) == 0 && strcmp(ends[i].phase, phase) == 0)
             return ends[i].well ? CONDITION_MET : CONDITION_NEVER;

@@ -64,10 +64,10 @@ static const struct {
     /* clang-format off */
     {"list", "get"},        {"ls", "get"},         {"ps", "get pods"},   {"status", "describe"},
     {"show", "describe"},   {"info", "describe"},  {"inspect", "describe"}, {"top", "describe node"},
-    {"stop", "abort"},      {"kill", "abort"},     {"cancel", "abort"},  {"terminate", "abort"},
+    {"stop", "abort"},      {"kill", "abort"},     {"terminate", "abort"},
     {"pause", "suspend"},   {"hold", "suspend"},   {"continue", "resume"}, {"unsuspend", "resume"},
     {"rerun", "retry"},     {"restart", "retry"},  {"start", "run"},     {"exec", "run"},
-    {"submit", "apply"},    {"create", "apply"},   {"rm", "delete"},     {"remove", "delete"},
+    {"create", "apply"},   {"rm", "delete"},     {"remove", "delete"},
     {"lint", "validate"},   {"check", "validate"}, {"verify", "validate"}, {"diff", "plan"},
     {"dry-run", "plan"},    {"dag", "graph"},      {"tree", "graph"},    {"draw", "graph"},
     {"why", "explain"},     {"tail", "logs"},      {"output", "logs"},   {"watch", "get --watch"},
@@ -102,6 +102,11 @@ static bool takes_value(const struct flag *flag)
     return flag->type != FLAG_BOOL;
 }
 
+static bool needs_value(const struct flag *flag)
+{
+    return takes_value(flag) && !flag->bare;
+}
+
 static int usage_hint(const struct command *command)
 {
     fprintf(stderr, "See '%s %s --help'.\n", cli_program, command->name);
@@ -124,7 +129,7 @@ static void make_table(const struct command *command, struct getopt_table *out)
         const struct flag *flag = &command->flags[n_flags];
 
         out->longs[n_flags] = (struct option){
-            flag->name, takes_value(flag) ? required_argument : optional_argument, NULL, 0};
+            flag->name, needs_value(flag) ? required_argument : optional_argument, NULL, 0};
         if (flag->letter) {
             out->shorts[n_short++] = flag->letter;
             if (takes_value(flag))
@@ -188,7 +193,7 @@ static int parse_flags(const struct command *command, const struct getopt_table 
         if (!flag)
             return usage_hint(command);
         begin_list(flag, &begun[flag - command->flags], options);
-        if (!flag_store(flag, optarg, options, &err)) {
+        if (!flag_store(flag, optarg ? optarg : flag->bare, options, &err)) {
             if (index < 0) /* the flag was typed by its letter */
                 cli_errorf("-%c: %s", flag->letter, err.message);
             else
@@ -245,6 +250,11 @@ static int parse_all(char *options, struct arena *arena, struct error *err)
 bool command_options_again(void *options, struct arena *arena, struct error *err)
 {
     return parse_all(options, arena, err) == -1;
+}
+
+bool command_follows_dashes(char **operands)
+{
+    return strcmp(operands[-1], "--") == 0;
 }
 
 int command_run(const struct command *command, int argc, char **argv)
@@ -323,7 +333,8 @@ static void print_flag(const struct flag *flag, FILE *out)
 
     width += fprintf(out, "--%s", flag->name);
     if (takes_value(flag))
-        width += fprintf(out, " %s", flag->placeholder ? flag->placeholder : "VALUE");
+        width += fprintf(out, flag->bare ? "[=%s]" : " %s",
+                         flag->placeholder ? flag->placeholder : "VALUE");
     if (width >= HELP_COLUMN - 1) {
         fputc('\n', out);
         width = 0;
@@ -344,7 +355,7 @@ static void overview(FILE *out)
         "Usage: %s COMMAND [FLAGS] [OPERANDS]\n\nCommands:\n",
         cli_program);
     for (size_t i = 0; commands[i]; i++)
-        fprintf(out, "  %-12s %s\n", commands[i]->name, commands[i]->summary);
+        fprintf(out, "  %-13s %s\n", commands[i]->name, commands[i]->summary);
     fprintf(out, "\n'%s COMMAND --help' tells more about one.\n", cli_program);
 }
 

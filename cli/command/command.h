@@ -2,7 +2,7 @@
 /*
  * Subcommands and their flags as tables.
  *
- * A command is one constant in its own file of cli/cmd and one line in cli/main.c. The rows that
+ * A command is one constant in its own file below cli/cmd and one line in cli/main.c. The rows that
  * parse the command line also produce help, usage errors, shell completion and the manual page, so
  * they always agree.
  */
@@ -11,7 +11,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#include "base/arena.h"
+#include "base/collections/arena.h"
 #include "base/error.h"
 
 /* Exit codes, which scripts rely on. */
@@ -49,7 +49,8 @@ struct flag {
     const char *const *choices;                         /* texts that are allowed, ended by NULL */
     int64_t min, max;                                   /* FLAG_INT; both 0 = non-negative */
     bool (*check)(const char *text, struct error *err); /* further check of the text; NULL: none */
-    bool live; /* a running command accepts a new value from its settings file */
+    const char *bare; /* FLAG_CHOICE: value of the flag without "=VALUE"; NULL: it needs one */
+    bool live;        /* a running command accepts a new value from its settings file */
 };
 
 struct command {
@@ -71,8 +72,8 @@ struct command {
 /* Every command, in the order of `help`; ends with NULL. */
 extern const struct command *const commands[];
 const struct command *command_find(const char *name); /* returns NULL for an unknown name */
-/** The command that an unknown word probably means, as it is typed; NULL: none. It has the letters
- * of the word nearly, or does what other programs call by that word. */
+/** Returns the command that an unknown word probably means, as it is typed; NULL: none.
+ * The command has nearly the same letters, or does what other programs call by that word. */
 const char *command_suggested(const char *name);
 /** Reports an unknown command and suggests the nearest one. Returns the exit code. */
 int command_unknown(const char *name);
@@ -80,6 +81,9 @@ int command_unknown(const char *name);
 /** Parses the arguments, prints usage errors, and runs the command. `argv[0]` is the command's own
  * name. Returns the exit code. */
 int command_run(const struct command *command, int argc, char **argv);
+/** Returns whether "--" stands right before the operands of the running command, so that they are
+ * a program with its arguments. */
+bool command_follows_dashes(char **operands);
 /** Fills `options` as if the running command were started now, reading its settings file again.
  * Texts live in `arena`. Returns false with `err` set when the file has an error. */
 bool command_options_again(void *options, struct arena *arena, struct error *err);

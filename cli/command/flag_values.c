@@ -56,21 +56,24 @@ static bool store_int(const struct flag *flag, const char *text, void *member, s
                      (long long)flag->min);
 }
 
+/* Durations are bounded, so that their nanoseconds can be added to the time. */
 static bool store_duration(const struct flag *flag, const char *text, void *member,
                            struct error *err)
 {
-    int64_t number;
+    const int64_t years_100_s = INT64_C(36525) * 24 * 3600;
+    int64_t seconds, ns;
 
-    if (parse_int(text, &number) && number >= 0 && number <= INT64_MAX / 1000) {
-        *(int64_t *)member = number * 1000;
+    if (parse_int(text, &seconds) && seconds >= 0 && seconds <= years_100_s) {
+        *(int64_t *)member = seconds * 1000;
         return true;
     }
-    if (duration_parse(text, &number, NULL) && number >= 0) {
-        *(int64_t *)member = number / 1000000;
+    if (duration_parse(text, &ns, NULL) && ns >= 0 && ns <= years_100_s * 1000000000) {
+        *(int64_t *)member = ns / 1000000;
         return true;
     }
-    return error_set(err, ERR_INVALID, "",
-                     "\"%s\" is not a duration; write it like 90s, 5m or 1h30m", text);
+    return error_set(
+        err, ERR_INVALID, "",
+        "\"%s\" is not a duration of at most 100 years; write it like 90s, 5m or 1h30m", text);
 }
 
 static bool choice_known(const struct flag *flag, const char *text)

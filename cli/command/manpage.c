@@ -56,7 +56,8 @@ static void roff_flag(const struct flag *flag, FILE *out)
     roff_text(flag->name, out);
     fputs("\\fR", out);
     if (flag->type != FLAG_BOOL)
-        fprintf(out, " \\fI%s\\fR", flag->placeholder ? flag->placeholder : "VALUE");
+        fprintf(out, flag->bare ? "[=\\fI%s\\fR]" : " \\fI%s\\fR",
+                flag->placeholder ? flag->placeholder : "VALUE");
     fputc('\n', out);
     roff_text(flag->help, out);
     for (size_t i = 0; flag->choices && flag->choices[i]; i++) {

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "api/server/auth/tls_keys.h"
-#include "api/store/place.h"
+#include "api/store/dir/dir_owner.h"
 #include "api/types/text/yaml.h"
 #include "base/encoding/base64.h"
 #include "base/file.h"
@@ -37,7 +37,7 @@ bool access_check_dir(const char *data_dir, struct error *err)
 {
     struct stat info;
 
-    if (!place_check(data_dir, err) || !file_mkdirs(data_dir, 0700, err))
+    if (!dir_owner_check(data_dir, err) || !file_mkdirs(data_dir, 0700, err))
         return false;
     if (stat(data_dir, &info) < 0)
         return error_errno(err, errno, "cannot look at %s", data_dir);
@@ -237,7 +237,7 @@ char *access_kubeconfig(const char *data_dir, const char *server, int64_t now_ms
     config.user = mem_strdup("admin");
     config.token = mem_strdup(admin.text);
     kubeconfig_write(&config, &text);
-    if (!file_write_atomic(path, text.data, text.len, 0600, err))
+    if (!file_write_changed(path, text.data, text.len, 0600, err))
         return NULL;
     return mem_strdup(realpath(path, absolute) ? absolute : path);
 }

@@ -94,8 +94,9 @@ static void rotate(struct audit *audit)
         audit_reopen(audit);
 }
 
-/* Secrets, and the backup of the whole store. The target is taken apart as for authorization, so no
- * way of writing it goes unseen. One that cannot be taken apart was refused. */
+/* Returns whether the request reads Secrets, or the backup of the whole store. The target is taken
+ * apart as for authorization, so no way of writing it goes unseen. One that cannot be taken apart was
+ * refused. */
 static bool reads_secrets(const struct request_record *record)
 {
     scoped(arena) struct arena *arena = arena_new(0);
@@ -108,8 +109,22 @@ static bool reads_secrets(const struct request_record *record)
     return what.path ? strcmp(what.path, "backup") == 0 : strcmp(what.resource, "secrets") == 0;
 }
 
+/* Returns whether a page asked for something that begins or ends no sign-in. What it asks the API is
+ * recorded there. The other paths below /ui/ can be written in several ways, so all of them count. */
+static bool is_of_page(const char *target)
+{
+    static const char *const not_counted[] = {"/ui/api/", "/ui/v1/"};
+
+    for (size_t i = 0; i < countof(not_counted); i++)
+        if (strncmp(target, not_counted[i], strlen(not_counted[i])) == 0)
+            return true;
+    return false;
+}
+
 static bool is_audited(const struct request_record *record)
 {
+    if (is_of_page(record->target))
+        return false;
     switch (record->method) {
     case API_POST:
     case API_PUT:
@@ -127,6 +142,14 @@ static bool is_audited(const struct request_record *record)
     return false;
 }
 
+/* Returns by which of our own clients a user asked; NULL: another one, or a command. */
+static const char *via(const struct request_record *record)
+{
+    static const char page[] = "jobflow-ui/";
+
+    return strncmp(record->user_agent, page, sizeof page - 1) == 0 ? "ui" : NULL;
+}
+
 static void write_line(const struct request_record *record, struct buf *out)
 {
     struct jsonw w = jsonw_to(out);
@@ -142,6 +165,7 @@ static void write_line(const struct request_record *record, struct buf *out)
     jsonw_member_int_opt(&w, "resourceVersion", record->revision);
     jsonw_member_int(&w, "status", record->status);
     jsonw_member_str_opt(&w, "userAgent", *record->user_agent ? record->user_agent : NULL);
+    jsonw_member_str_opt(&w, "via", via(record));
     jsonw_close(&w);
     buf_char(out, '\n');
 }

@@ -13,12 +13,12 @@
 #include <unistd.h>
 
 #include "api/cluster.h"
-#include "api/store/place.h"
-#include "api/store/repair.h"
+#include "api/store/db/repair.h"
+#include "api/store/dir/dir_owner.h"
 #include "base/file.h"
 #include "base/log.h"
+#include "base/loop/metrics.h"
 #include "base/mem.h"
-#include "base/metrics.h"
 #include "base/timefmt.h"
 
 enum { RETRY_MS = 60000, FIRST_MS = 1000 };
@@ -38,7 +38,7 @@ struct backups {
     bool stopped;
     struct timer due;
     struct pool_work check;
-    struct error err; /* of the check */
+    struct error err; /* result of the check of the copy */
     int64_t objects;
     struct metric *made, *failed, *last;
 };
@@ -85,7 +85,7 @@ static void prune(const struct backups *backups)
     free(names);
 }
 
-/* On the pool: reads the copy in full, and puts it in place. */
+/* Runs on the pool: reads the copy in full, and puts it in place. */
 static void check(struct pool_work *work)
 {
     struct backups *backups = container_of(work, struct backups, check);
@@ -253,7 +253,7 @@ struct backups *backups_start(struct engine *engine, const struct backup_options
     struct backups *backups;
     char *real;
 
-    if (!file_mkdirs(options->directory, 0700, err) || !place_check(options->directory, err))
+    if (!file_mkdirs(options->directory, 0700, err) || !dir_owner_check(options->directory, err))
         return NULL;
     backups = mem_alloc(sizeof *backups);
     backups->engine = engine;

@@ -1,12 +1,14 @@
 #pragma once
 /*
- * Backups that the daemon makes by itself: `serve --backup-dir DIR --backup-every D --backup-keep N`.
+ * Backups that the daemon makes by itself: `serve --backup-dir DIR --backup-every D --backup-keep
+ * N`.
  *
  *   due ─► copy on the store thread ─► checked, synced and renamed on the pool ─► the oldest go
  *
- * A backup is a file jobflow-TIME.db in DIR. It has that name only when every row of it was read and
- * verified; its path is then noted in the data directory, where the message about a damaged store
- * finds it. A failure is logged, counted and told as an Event of the node, and tried again sooner.
+ * A backup is a file jobflow-TIME.db in DIR. It has that name only when every row of it was read
+ * and verified; its path is then noted in the data directory, where the message about a damaged
+ * store finds it. A failure is logged, counted and told as an Event of the node, and tried again
+ * sooner.
  */
 #include "cli/engine/engine.h"
 
@@ -22,5 +24,5 @@ struct backup_options {
  * used. */
 struct backups *backups_start(struct engine *engine, const struct backup_options *options,
                               struct error *err);
-/** Stops; a copy under way is removed. NULL is fine. */
+/** Stops making backups; an unfinished copy is removed. NULL is fine. */
 void backups_stop(struct backups *backups);

@@ -35,7 +35,12 @@
 #include "node/machine/sockaddr_rules.h"
 #include "node/node_resources.h"
 
-enum { DRAIN_MS = 10000, RENEW_MS = 12 * 3600 * 1000, BACKUP_EVERY_MIN_MS = 1000 };
+enum {
+    DRAIN_MS = 10000,
+    RENEW_MS = 12 * 3600 * 1000,
+    BACKUP_EVERY_MIN_MS = 1000,
+    RENEW_AGAIN_MS = 10000
+};
 
 struct daemon {
     struct daemon_options options;
@@ -47,6 +52,8 @@ struct daemon {
     struct audit *audit;
     struct serving *serving;
     struct backups *backups; /* NULL: none by itself */
+    const struct daemon_page_ops *page_ops;
+    struct daemon_page *page;
     struct server_names names;
     char *url;        /* URL of the first address; NULL: none */
     char *kubeconfig; /* path of the kubeconfig; NULL: none */
@@ -54,6 +61,7 @@ struct daemon {
     uv_fs_event_t tokens; /* watches the directory of the token file */
     struct task drained;
     struct timer drain_limit, renew;
+    int64_t renew_ms; /* until the next renewal */
     struct idle_timer rest;
     bool stopping;
     int exit_code;
@@ -122,7 +130,9 @@ static bool open_engine(struct daemon *daemon, struct error *err)
             !is_simulated(options) && !has_own_network(options) && sockaddr_low_ports_move(),
         .max_pods = (int)options->max_pods,
         .cluster_objects = true,
+        .schedules = true,
         .node_resources = options->node_resources,
+        .devices = options->devices,
         .isolation = options->isolation,
         .own_keyrings = true,
         .confine = !options->trust_editors,
@@ -163,14 +173,23 @@ static void on_answered(void *ctx, const struct request_record *record)
     idle_timer_note(&daemon->rest);
 }
 
+static void switch_page(const struct daemon *daemon)
+{
+    daemon->page_ops->set(daemon->page, strcmp(daemon->options.ui, "on") == 0);
+}
+
 static void limit_clients(const struct daemon *daemon)
 {
     size_t connections = (size_t)daemon->options.max_connections;
     size_t watches = (size_t)daemon->options.max_watches;
     const struct traffic_limits traffic = {.watching = watches, .watching_per_user = watches / 5};
+    const struct api_submission_limits submissions = {
+        .items = (size_t)daemon->options.max_submission_items,
+        .retention_ms = daemon->options.submission_retention_ms};
 
     listener_set_limits(serving_listener(daemon->serving), connections, connections / 8);
     api_set_limits(serving_api(daemon->serving), &traffic);
+    api_set_submissions(serving_api(daemon->serving), &submissions);
 }
 
 static bool can_confine(void *ctx, struct error *err)
@@ -251,6 +270,19 @@ static bool write_kubeconfig(struct daemon *daemon, struct error *err)
     return daemon->kubeconfig != NULL;
 }
 
+/* A full disk is no reason not to start: the kubeconfig is written when there is room. */
+static bool write_first_kubeconfig(struct daemon *daemon, struct error *err)
+{
+    if (write_kubeconfig(daemon, err))
+        return true;
+    if (err->code != ERR_STORAGE)
+        return false;
+    log_error("the kubeconfig cannot be written", kv_str("error", err->message));
+    daemon->kubeconfig = mem_printf("%s/kubeconfig", daemon->data_dir);
+    daemon->renew_ms = RENEW_AGAIN_MS;
+    return true;
+}
+
 static bool open_addresses(struct daemon *daemon, struct error *err)
 {
     const struct flag_list *list = &daemon->options.listen;
@@ -270,7 +302,25 @@ static bool open_addresses(struct daemon *daemon, struct error *err)
     for (size_t i = 0; i < n && ok && tls; i++)
         ok = listen_on(daemon, &addresses[i], list->count == 0, tls, err);
     tls_context_unref(tls);
-    return tls && ok && write_kubeconfig(daemon, err);
+    return tls && ok && write_first_kubeconfig(daemon, err);
+}
+
+static bool open_page(struct daemon *daemon, struct error *err)
+{
+    const struct daemon_page_setup setup = {
+        .loop = engine_loop(daemon->engine),
+        .authn = daemon->authn,
+        .data_dir = daemon->data_dir,
+        .hosts = &daemon->names.list,
+        .url = daemon->url,
+    };
+
+    daemon->page = daemon->page_ops->start(&setup, err);
+    if (!daemon->page)
+        return false;
+    switch_page(daemon);
+    listener_set_page(serving_listener(daemon->serving), daemon->page_ops->handler(daemon->page));
+    return true;
 }
 
 static bool start_backups(struct daemon *daemon, struct error *err)
@@ -296,10 +346,13 @@ static void renew(struct timer *timer)
 
     if (tls)
         listener_set_tls(serving_listener(daemon->serving), tls);
-    if (!tls || !write_kubeconfig(daemon, &err))
+    daemon->renew_ms = RENEW_MS;
+    if (!tls || !write_kubeconfig(daemon, &err)) {
         log_error("the certificate cannot be renewed", kv_str("error", err.message));
+        daemon->renew_ms = RENEW_AGAIN_MS;
+    }
     tls_context_unref(tls);
-    timer_start(loop, &daemon->renew, RENEW_MS);
+    timer_start(loop, &daemon->renew, daemon->renew_ms);
 }
 
 static void open_log(const struct daemon_options *options)
@@ -319,6 +372,7 @@ static void read_settings(struct daemon *daemon)
     open_log(&daemon->options);
     rule_flows(daemon);
     limit_clients(daemon);
+    switch_page(daemon);
     if (is_simulated(&daemon->options) && engine_runtime(daemon->engine))
         runtime_sim_set_speed(engine_runtime(daemon->engine), sim_speed(&daemon->options));
     server_names_set(&daemon->names, &daemon->options.listen, &daemon->options.tls_names);
@@ -333,6 +387,7 @@ static void reload(struct daemon *daemon)
     audit_reopen(daemon->audit);
     if (!authn_reload(daemon->authn, &err))
         log_error("tokens cannot be read", kv_str("error", err.message));
+    daemon->page_ops->check(daemon->page);
     if (daemon->url)
         renew(&daemon->renew);
     log_info("reloaded");
@@ -347,6 +402,7 @@ static void on_tokens_changed(uv_fs_event_t *handle, const char *name, int event
 
     if (!authn_reload(daemon->authn, &err))
         log_error("tokens cannot be read", kv_str("error", err.message));
+    daemon->page_ops->check(daemon->page);
     listener_drop_revoked(serving_listener(daemon->serving));
 }
 
@@ -387,6 +443,7 @@ static void stop(struct daemon *daemon)
     daemon->stopping = true;
     sd_notify_send("STOPPING=1");
     log_info("stopping");
+    daemon->page_ops->stop(daemon->page, "the daemon ends");
     api_end_long_running(serving_api(daemon->serving));
     listener_drain(serving_listener(daemon->serving), &daemon->drained);
     timer_start(loop, &daemon->drain_limit, DRAIN_MS);
@@ -435,7 +492,7 @@ static void work(struct daemon *daemon)
     listen_signals(daemon);
     watch_tokens(daemon);
     if (daemon->url)
-        timer_start(loop, &daemon->renew, RENEW_MS);
+        timer_start(loop, &daemon->renew, daemon->renew_ms);
     announce(daemon);
     loop_run(loop);
     for (size_t i = 0; i < countof(daemon->signals); i++)
@@ -465,6 +522,7 @@ static void release(struct daemon *daemon)
 {
     backups_stop(daemon->backups);
     serving_stop(daemon->serving);
+    daemon->page_ops->free(daemon->page);
     idle_timer_stop(&daemon->rest);
     engine_stop(daemon->engine);
     authn_free(daemon->authn);
@@ -485,9 +543,14 @@ static int refused(const struct error *err)
     return input ? EXIT_REFUSED : EXIT_INTERNAL;
 }
 
-int daemon_run(const struct daemon_options *options, const struct flag *flags)
+int daemon_run(const struct daemon_options *options, const struct flag *flags,
+               const struct daemon_page_ops *page)
 {
-    struct daemon daemon = {.options = *options, .settings.flags = flags, .exit_code = EXIT_OK};
+    struct daemon daemon = {.options = *options,
+                            .settings.flags = flags,
+                            .page_ops = page,
+                            .exit_code = EXIT_OK,
+                            .renew_ms = RENEW_MS};
     const struct runtime_flag sandbox_flags[] = {
         {"isolation", options->isolation != NULL},
         {"network", options->network != NULL},
@@ -516,7 +579,8 @@ int daemon_run(const struct daemon_options *options, const struct flag *flags)
     set_limits();
     server_names_set(&daemon.names, &options->listen, &options->tls_names);
     if (access_check_dir(daemon.data_dir, &err) && open_engine(&daemon, &err) &&
-        open_access(&daemon, &err) && open_addresses(&daemon, &err) && start_backups(&daemon, &err))
+        open_access(&daemon, &err) && open_addresses(&daemon, &err) && open_page(&daemon, &err) &&
+        start_backups(&daemon, &err))
         work(&daemon);
     else
         daemon.exit_code = refused(&err);

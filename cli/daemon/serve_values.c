@@ -9,6 +9,7 @@
 #include "api/server/auth/tls_keys.h"
 #include "api/types/text/quantity.h"
 #include "cli/engine/controllers.h"
+#include "node/devices/device_list.h"
 #include "node/machine/host_paths.h"
 #include "node/node_resources.h"
 
@@ -71,6 +72,13 @@ bool check_node_resources(const char *text, struct error *err)
     struct machine_resources resources;
 
     return machine_resources_parse(text, &resources, err);
+}
+
+bool check_devices(const char *text, struct error *err)
+{
+    scoped(device_list) struct device_list devices = {0};
+
+    return device_list_read(&devices, &(const struct device_sources){.file = text}, err);
 }
 
 bool check_controllers(const char *text, struct error *err)

@@ -30,6 +30,12 @@ bool listen_address_parse(const char *text, struct listen_address *out, struct e
     {FLAG_STR, "scratch-limit", 0, "SIZE", "what all private directories of a container, such as /dev/shm, /run and a private /tmp, may hold together, like 8Gi; none: half of the machine's memory; default: " usual, member, .check = check_size_limit}
 /* clang-format on */
 
+/* Flag row for the file of devices, which `run`, `plan` and `validate` have, too. */
+/* clang-format off */
+#define DEVICES_FLAG(member) \
+    {FLAG_STR, "devices", 0, "FILE", "describes devices that pods get by their ids, like GPUs, beside or instead of the NVIDIA GPUs that are found", member, .check = check_devices}
+/* clang-format on */
+
 /* Checks of flag values (the `check` of a flag in command.h). */
 bool check_listen(const char *text, struct error *err);
 bool check_tls_name(const char *text, struct error *err);
@@ -37,4 +43,5 @@ bool check_size_limit(const char *text, struct error *err);
 bool check_log_size(const char *text, struct error *err);
 bool check_host_path(const char *text, struct error *err);
 bool check_node_resources(const char *text, struct error *err);
+bool check_devices(const char *text, struct error *err);
 bool check_controllers(const char *text, struct error *err);

@@ -56,8 +56,8 @@ static bool take_entry(const char *entry, size_t len, struct choice *choice, str
     }
     if (which == UNKNOWN)
         return error_set(err, ERR_BAD_REQUEST, "",
-                         "\"%.*s\" names no controller: job, jobflow, jobtemplate "
-                         "or *",
+                         "\"%.*s\" names no controller: job, jobflow, jobtemplate, "
+                         "cronjob, flowtrigger or *",
                          (int)len, entry);
     if (which == ALWAYS && sign == '-')
         return error_set(err, ERR_BAD_REQUEST, "",

@@ -14,7 +14,9 @@
 #define CONTROLLERS(X)                  \
     X(JOB,          "job")              \
     X(JOB_FLOW,     "jobflow")          \
-    X(JOB_TEMPLATE, "jobtemplate")
+    X(JOB_TEMPLATE, "jobtemplate")      \
+    X(CRON_JOB,     "cronjob")          \
+    X(FLOW_TRIGGER, "flowtrigger")
 /* clang-format on */
 #define CONTROLLER_ENUM(name, text) CONTROLLER_##name,
 enum controller { CONTROLLERS(CONTROLLER_ENUM) CONTROLLER_N };

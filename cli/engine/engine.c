@@ -3,6 +3,7 @@
  * running pods), controllers.
  */
 #include "cli/engine/engine.h"
+#include "cli/engine/devices.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -12,11 +13,14 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "cli/engine/process_limits.h"
+#include "cli/engine/reuse_machine.h"
 #include "flow/controller.h"
 #include "job/controller.h"
 #include "job/plugins/plugin.h"
 #include "node/node_resources.h"
 #include "probes/address.h"
+#include "schedule/cronjob.h"
+#include "schedule/flowtrigger.h"
 #include "template/controller.h"
 
 /* Delays in ms that batch commits: for writes that are not urgent, and for writes that no client
@@ -32,11 +36,15 @@ struct engine {
     struct registry *registry;
     struct cluster *cluster;
     struct machine_resources resources;
+    struct device_list devices;
     struct node *node;
     struct job_controller *jobs;
     struct flow_controller *flows;
+    struct reuse_machine *reuse;
     struct probe_sockets sockets; /* sockets that reach into pods, for probes */
     struct template_controller *templates;
+    struct cronjob_controller *cronjobs;
+    struct flowtrigger_controller *triggers;
 };
 
 /* The default is one pod per CPU, and at least this many, so that a small machine can run a gang,
@@ -57,6 +65,7 @@ static bool start_node(struct engine *engine, const struct engine_options *optio
         .data_dir = engine->data_dir,
         .max_pods = options->max_pods ? options->max_pods : engine_default_pods(),
         .host_paths = options->host_paths,
+        .environment = options->environment,
         .empty_dir_bytes = options->empty_dir_bytes,
         .confine = options->confine,
         .sim = options->sim,
@@ -84,11 +93,14 @@ static bool start_node(struct engine *engine, const struct engine_options *optio
         node.max_pods = fit;
     }
     if (!machine_resources_parse(options->node_resources, &engine->resources, err) ||
+        !machine_devices_read(&engine->devices, options->devices, options->sim, err) ||
+        !machine_resources_add_devices(&engine->resources, &engine->devices, true, err) ||
         !log_limits_parse(options->keep_logs, options->keep_logs_total, &node.kept_logs, err))
         return false;
     node.cpu_milli = engine->resources.cpu_milli;
     node.memory_bytes = engine->resources.memory_bytes;
     node.extras = engine->resources.extras;
+    node.devices = &engine->devices;
     memcpy(node.extra, engine->resources.extra, sizeof node.extra);
     engine->node = node_start(engine->cluster, &node, err);
     if (engine->node && options->sim_speed)
@@ -128,10 +140,22 @@ static void start_controllers(struct engine *engine, const struct engine_options
                                      .local_pods = true,
                                      .own_network = options->network &&
                                                     strcmp(options->network, "private") == 0};
+    struct reuse_machine *reuse =
+        options->forecast ? reuse_machine_forecast(options->steps_dir, options->forecast)
+        : options->sim
+            ? NULL
+            : reuse_machine_new(options->steps_dir, engine->data_dir, &options->host_paths);
     const struct flow_options flows = {.upstream_compat = options->compat_upstream,
+                                       .reuse = reuse ? reuse_machine_options(reuse) : NULL,
+                                       .answers = options->answers,
                                        .sockets = &engine->sockets,
                                        .host_address = "127.0.0.1"};
+    const struct cronjob_options cronjobs = {.upstream_compat = options->compat_upstream};
+    const struct flowtrigger_options triggers = {.upstream_compat = options->compat_upstream};
 
+    if (reuse)
+        reuse_machine_set_environment(reuse, options->reuse_environment);
+    engine->reuse = reuse;
     engine->sockets = (struct probe_sockets){socket_to, engine->node};
     if (runs(options, CONTROLLER_JOB))
         engine->jobs = job_controller_start(engine->cluster, &jobs);
@@ -139,6 +163,10 @@ static void start_controllers(struct engine *engine, const struct engine_options
         engine->templates = template_controller_start(engine->cluster);
     if (runs(options, CONTROLLER_JOB_FLOW))
         engine->flows = flow_controller_start(engine->cluster, &flows);
+    if (options->schedules && runs(options, CONTROLLER_CRON_JOB))
+        engine->cronjobs = cronjob_controller_start(engine->cluster, &cronjobs);
+    if (options->schedules && runs(options, CONTROLLER_FLOW_TRIGGER))
+        engine->triggers = flowtrigger_controller_start(engine->cluster, &triggers);
 }
 
 struct engine *engine_start(const struct engine_options *options, struct error *err)
@@ -195,6 +223,8 @@ failed:
 
 void engine_stop_controllers(struct engine *engine)
 {
+    flowtrigger_controller_stop(take(engine->triggers));
+    cronjob_controller_stop(take(engine->cronjobs));
     flow_controller_stop(take(engine->flows));
     template_controller_stop(take(engine->templates));
     job_controller_stop(take(engine->jobs));
@@ -214,6 +244,8 @@ void engine_stop(struct engine *engine)
     store_close(engine->store);
     loop_free(engine->loop);
     clock_free(engine->clock);
+    reuse_machine_free(engine->reuse);
+    device_list_release(&engine->devices);
     free(engine->data_dir);
     mem_free(engine);
 }

@@ -4,11 +4,21 @@
  */
 #include "api/cluster.h"
 #include "api/registry/registry.h"
-#include "base/loop.h"
+#include "base/loop/loop.h"
 #include "cli/engine/controllers.h"
 #include "node/node.h"
 
 struct engine;
+struct flow_answers;
+
+/* A simulation in which steps are looked up, to tell which of them would be reused. Jobs are made and
+ * never run. */
+struct reuse_forecast_options {
+    const char *data_dir; /* whose key the digests of Secrets have; NULL: none */
+    /** As in struct flow_reuse_options (flow/controller.h). */
+    void (*compared)(void *ctx, const char *flow, const char *step, const json_t *rows);
+    void *ctx;
+};
 
 struct engine_options {
     const char *data_dir; /* data directory; NULL = in memory only (validation, tests) */
@@ -28,18 +38,26 @@ struct engine_options {
     int64_t flow_steps;         /* --max-flow-steps; 0 = the default */
     int max_pods;               /* how many pods may run at once; 0 = one per CPU */
     const char *node_resources; /* --node-resources; NULL = all resources of the machine */
-    bool own_keyrings;     /* plain pods do not share the session keyring of whoever starts them */
-    const char *isolation; /* level of every pod; NULL = the level each pod needs */
+    const char *devices;        /* --devices: file that describes devices; NULL = none */
+    bool own_keyrings;          /* plain pods do not share the session keyring of the user */
+    const char *isolation;      /* level of every pod; NULL = the level each pod needs */
     bool confine; /* pods of namespaces in which not only administrators write are confined */
     const char *network;
-    bool hosts_as_addresses;      /* always; otherwise only for pods that cannot resolve names */
-    struct host_paths host_paths; /* paths that pods may mount (SEC-20) */
+    bool hosts_as_addresses; /* always; otherwise only for pods that cannot resolve names */
+    const char *steps_dir;   /* where relative paths of steps begin, absolute; NULL: nowhere */
+    const struct str_map *environment; /* variables of all containers; NULL = none */
+    const char *reuse_environment; /* text that counts for the reuse of steps as well; or NULL */
+    struct host_paths host_paths;  /* paths that pods may mount (SEC-20) */
     const char *keep_logs, *keep_logs_total; /* limits on logs of pods that are gone; NULL = the
                                               * default */
     int64_t empty_dir_bytes;   /* L-39: limit of an emptyDir without sizeLimit; 0 = none */
     const char *scratch_limit; /* size of a container's private directories; NULL = "none" */
     int64_t restart_backoff_ms;
+    const struct flow_answers
+        *answers; /* to steps that wait for approval (flow/controller.h); or NULL */
+    const struct reuse_forecast_options *forecast; /* of a simulation: see below; or NULL */
     bool controllers;         /* false: only store and registry, for reading and validating */
+    bool schedules;           /* make jobs and flows at the times of schedules */
     unsigned controllers_off; /* CONTROLLER_BITs of controllers that do not run */
     bool read_only;           /* read a data directory in which no process runs; takes no lock */
     bool stopped_holder;      /* with read_only: a stopped process holds it (store.h) */

@@ -3,7 +3,7 @@
  * Detects that the daemon has had no request for a while, and frees caches that are kept for speed.
  * (The store frees its own memory after writes.)
  */
-#include "base/loop.h"
+#include "base/loop/loop.h"
 
 struct idle_timer {
     struct loop *loop;

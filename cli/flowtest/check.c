@@ -100,6 +100,19 @@ static bool offer_tasks(const json_t *job_spec, const char *wanted, struct sugge
     return false;
 }
 
+/* Only a step with `approve` can be answered. */
+static void check_answer(struct checking *c, const char *field, const struct test_mock *mock)
+{
+    const uint32_t at = flow_view_find(c->view, mock->key);
+    const json_t *spec = at == UINT32_MAX ? NULL : flow_view_step_spec(&c->view->steps[at]);
+    scoped_str place = mem_printf("%s.approve", field);
+
+    if (mock->body.approve < 0 || json_object_get(spec, "approve"))
+        return;
+    test_file_error(c->file, place, "step %s has no approve", mock->key);
+    c->ok = false;
+}
+
 static void check_tasks(struct checking *c, const char *field, const struct test_mock *mock)
 {
     uint32_t at = step_of(c->view, mock->key, STEPS_AND_ITERATIONS);
@@ -148,6 +161,7 @@ static void check_test(struct checking *c, size_t t)
         snprintf(field, sizeof field, "tests[%zu].steps.%s", t, test->mocks.items[i].key);
         if (check_step(c, field, test->mocks.items[i].key, STEPS_AND_ITERATIONS))
             check_tasks(c, field, &test->mocks.items[i]);
+        check_answer(c, field, &test->mocks.items[i]);
     }
     for (size_t i = 0; i < test->expect.steps.count; i++) {
         snprintf(field, sizeof field, "tests[%zu].expect.steps.%s", t,

@@ -42,6 +42,7 @@ static const struct schema outcome_schema = {"TestOutcome", outcome_fields, size
 static const struct field mock_fields[] = {
     OUTCOME_ROWS(MOCK(outcome)),
     {"attempts", FIELD_LIST, MOCK(attempts), &outcome_schema, .doc = "The first run of each container, the second, …; the last entry holds for all later ones."},
+    {"approve",  FIELD_OPT_BOOL, MOCK(approve), .doc = "Answer to a step that waits for its approval: true approves, false rejects it, after the duration. Without it nobody answers."},
     {"tasks",    FIELD_MAP,  MOCK(tasks), &outcome_schema, .doc = "Of single tasks, by name, instead."},
     {0},
 };

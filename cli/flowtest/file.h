@@ -29,6 +29,7 @@ struct test_mock_body {
         struct test_task *items;
         size_t count;
     } tasks;
+    int8_t approve; /* answer to a step that waits for approval: 1 approved, 0 rejected, -1 none */
 };
 
 struct test_mock {

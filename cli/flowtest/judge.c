@@ -198,6 +198,22 @@ static void compare_not_run(struct judging *j)
     }
 }
 
+/* Says of an unexpected failure which step failed first in the order of the file, and why. */
+static void tell_failed_step(struct judging *j)
+{
+    for (uint32_t i = 0; i < j->run->view->n_steps; i++) {
+        const struct flow_view_step *step = &j->run->view->steps[i];
+        scoped(buf) struct buf why = {0};
+
+        if (step->state != VIEW_FAILED && step->state != VIEW_TERMINATED)
+            continue;
+        flow_view_step_reason(step, &why);
+        buf_printf(j->out, "      because %s is %s%s%s\n", step->name, flow_view_step_state(step),
+                   why.len ? ": " : "", why.len ? why.data : "");
+        return;
+    }
+}
+
 size_t flowtest_judge(const struct test_case *test, const struct flowtest_run *run, struct buf *out)
 {
     struct judging j = {.test = test, .run = run, .out = out};
@@ -207,6 +223,8 @@ size_t flowtest_judge(const struct test_case *test, const struct flowtest_run *r
     else if (run->end == FLOWTEST_RUN_TIMED_OUT)
         differ(&j, "end", "the flow is over", "it is not, when its time is up");
     compare_text(&j, "phase", test->expect.phase, flow_phase_text(run->view->phase));
+    if (j.count && run->view->phase == FLOW_FAILED)
+        tell_failed_step(&j);
     compare_text(&j, "reason", test->expect.reason, run->view->reason);
     if (run->end == FLOWTEST_RUN_OVER)
         compare_time(&j, "duration", test->expect.duration_ns, run->took_ms);

@@ -9,10 +9,11 @@
 #include "api/types/kinds/jobflow/jobflow.h"
 #include "api/types/kinds/pod/pod.h"
 #include "api/types/text/doc.h"
-#include "base/hash.h"
+#include "base/collections/hash.h"
 #include "base/mem.h"
 #include "cli/engine/engine.h"
 #include "cli/run/resume.h"
+#include "flow/controller.h"
 #include "node/runtime/runtime.h"
 
 enum { MAX_PODS = 1000, TIMEOUT_HOURS = 10000, QUIET_TURNS_MAX = 100000 };
@@ -35,7 +36,7 @@ struct running {
     struct task over, idle;
     struct timer timeout;
     struct turn_hook turn;
-    uint64_t news, seen_news;
+    uint64_t changes, seen_changes;
     uint32_t quiet_turns;
     bool *began; /* for each step of the watched flow whether it has started */
 };
@@ -105,6 +106,27 @@ static bool script(void *ctx, const struct object *pod, const char *container, s
     return true;
 }
 
+/* The answer to a step of the tested flow that waits for its approval. */
+static bool answer_of(void *ctx, const struct object *flow, const char *step,
+                      struct flow_answer *out)
+{
+    const struct running *run = ctx;
+
+    if (strcmp(object_name(flow), run->flow) != 0)
+        return false;
+    for (size_t i = 0; i < run->test->mocks.count; i++) {
+        const struct test_mock *mock = &run->test->mocks.items[i];
+        const int64_t duration_ns = mock->body.outcome.duration_ns;
+
+        if (mock->body.approve < 0 || strcmp(mock->key, step) != 0)
+            continue;
+        *out = (struct flow_answer){.rejects = !mock->body.approve,
+                                    .after_ms = duration_ns > 0 ? duration_ns / 1000000 : 0};
+        return true;
+    }
+    return false;
+}
+
 static bool asks_for_job(const struct running *run, const char *step)
 {
     for (size_t i = 0; i < run->test->expect.steps.count; i++)
@@ -160,7 +182,7 @@ static void on_step(void *ctx, const struct flow_view_step *step, enum view_stat
 {
     struct running *run = ctx;
 
-    run->news++;
+    run->changes++;
     if (step->flow->bare_job || strcmp(step->flow->name, run->flow) != 0 ||
         step->state == VIEW_STOPPED)
         return;
@@ -172,7 +194,7 @@ static void on_step(void *ctx, const struct flow_view_step *step, enum view_stat
 
 static void on_flow(void *ctx, const struct flow_view *flow, enum flow_phase before)
 {
-    ((struct running *)ctx)->news++;
+    ((struct running *)ctx)->changes++;
 }
 
 static void on_note(void *ctx, const char *text)
@@ -211,8 +233,8 @@ static void on_turn(struct turn_hook *hook)
 {
     struct running *run = container_of(hook, struct running, turn);
 
-    if (run->news != run->seen_news) {
-        run->seen_news = run->news;
+    if (run->changes != run->seen_changes) {
+        run->seen_changes = run->changes;
         run->quiet_turns = 0;
     } else if (++run->quiet_turns == QUIET_TURNS_MAX) {
         loop_post(engine_loop(run->engine), &run->idle);
@@ -329,13 +351,15 @@ static void run_loop(struct running *run)
 void flowtest_run(const struct test_file *file, const struct test_case *test,
                   const struct manifests *set, const char *flow, struct flowtest_run *out)
 {
+    struct running run = {
+        .file = file, .test = test, .flow = flow, .out = out, .texts = arena_new(0)};
+    const struct flow_answers answers = {answer_of, &run, "the test"};
     const struct engine_options options = {.sim = true,
+                                           .answers = &answers,
                                            .host_paths = {.any = true},
                                            .max_pods = test->max_pods ? test->max_pods : MAX_PODS,
                                            .restart_backoff_ms = 1000,
                                            .controllers = true};
-    struct running run = {
-        .file = file, .test = test, .flow = flow, .out = out, .texts = arena_new(0)};
     const struct flow_tracker_events events = {on_step, on_flow, on_finished, &run};
 
     *out = (struct flowtest_run){

@@ -1,6 +1,7 @@
 /*
- * Extends the path backwards, step by step: before each step stands the target that let it begin,
- * the last to end under `all`, the first under `any`. Times come from the jobs of the targets.
+ * Extends the path backwards, step by step. The step before a step is the target that let it begin:
+ * under `all` the last target to end, under `any` the first. Times come from the jobs of the
+ * targets.
  */
 #include "cli/inspect/critical_path_fetch.h"
 
@@ -63,8 +64,8 @@ static bool fetch_times(struct path_fetch *fetch, struct flow_view_step *step)
     return add_job_times(fetch, step, first) && (!last || add_job_times(fetch, step, last));
 }
 
-/* The target that let a step begin; UINT32_MAX when there is none, or, with `known` false, when
- * times are missing. */
+/* Returns the target that let a step begin; UINT32_MAX when there is none, or, with `known` false,
+ * when times are missing. */
 static uint32_t releasing_step(struct path_fetch *fetch, uint32_t at, bool *known)
 {
     const struct flow_view *view = fetch->view;
@@ -88,8 +89,8 @@ static uint32_t releasing_step(struct path_fetch *fetch, uint32_t at, bool *know
     return best;
 }
 
-/* Fetches the start of a step from its job. When very many steps run, the status names only
- * some. */
+/* Fetches the start of a step from its job, because the status lists only some steps when very many
+ * run. */
 static void fetch_start(struct path_fetch *fetch, struct flow_view_step *step)
 {
     scoped_str name = mem_printf("%s-%s", fetch->view->name, step->name);

@@ -9,6 +9,6 @@
 #include "cli/client/client.h"
 #include "view/flow_view.h"
 
-/** Extend the path of a view with path_cut. It stays cut when a job is gone, after 40 requests, and
- * when no process serves the store: then each request would read the whole store. */
+/** Extends the path of a view with path_cut. It stays cut when a job is gone, after 40 requests,
+ * and when no process serves the store: then each request would read the whole store. */
 void critical_path_fetch(struct flow_view *view, struct client *client);

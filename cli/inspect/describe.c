@@ -1,6 +1,6 @@
 /*
- * The parts that all descriptions share (lines, trees, tables, events), and the general form for
- * kinds without a form of their own.
+ * Prints the parts that all descriptions share (lines, trees, tables, events), and the general form
+ * of kinds that have no form of their own.
  */
 #include "cli/inspect/describe.h"
 
@@ -79,7 +79,7 @@ char *describe_span(const struct describer *d, int64_t from_ms, int64_t to_ms)
     return mem_strdup(text);
 }
 
-/* An annotation of kubectl itself, which kubectl describe leaves out too. */
+/* The annotation that kubectl writes for itself. kubectl describe leaves it out too. */
 #define LAST_APPLIED "kubectl.kubernetes.io/last-applied-configuration"
 
 /* Prints pairs as "a=b", one a line. */
@@ -203,6 +203,17 @@ static bool print_pods(void *ctx, json_t *page)
     return true;
 }
 
+/* A part that the user may not read is left out, and said to be. */
+static void left_out(const char *title, const char *what, const struct error *err)
+{
+    scoped_str text = mem_printf("(not allowed to see %s)", what);
+
+    if (err->code == ERR_FORBIDDEN)
+        describe_line(title, text);
+    else
+        cli_error(err);
+}
+
 void describe_pods(const struct describer *d, const char *labels)
 {
     const struct list_query query = {
@@ -216,7 +227,7 @@ void describe_pods(const struct describer *d, const char *labels)
 
     table_print_init(&pods.table, stdout, &(const struct table_print_options){.indent = "  "});
     if (!list_pages(d->client, &query, print_pods, &pods, NULL, &err))
-        cli_error(&err);
+        left_out("Pods", "pods", &err);
     else if (!pods.any)
         describe_line("Pods", "<none>");
     table_print_release(&pods.table);
@@ -231,7 +242,7 @@ static void describe_events(const struct describer *d)
     char **cells;
 
     if (!eventlist_get(d->client, d->kind->namespaced ? d->ns : "default", fields, &list, &err)) {
-        cli_error(&err);
+        left_out("Events", "events", &err);
         return;
     }
     cells = mem_array(list.count * countof(titles) + 1, sizeof *cells);
@@ -276,7 +287,7 @@ static void describe_head(const struct describer *d)
     describe_owner(d);
 }
 
-/* The general form: every member of the object. */
+/* Prints the general form: every member of the object. */
 static void describe_other(const struct describer *d)
 {
     const char *name;
@@ -291,7 +302,7 @@ static void describe_other(const struct describer *d)
         if (strcmp(name, "apiVersion") == 0 || strcmp(name, "kind") == 0 ||
             strcmp(name, "metadata") == 0)
             continue;
-        /* Of a Secret only the sizes are printed. */
+        /* Prints the sizes of the values of a Secret, and not the values. */
         if (strcmp(name, "data") == 0 && d->kind == &kind_secret) {
             printf("Data:  %zu members\n", json_object_size(member));
             continue;
@@ -311,6 +322,8 @@ void describe(const struct describer *d)
         {&kind_job, describe_job},
         {&kind_pod_group, describe_podgroup},
         {&kind_queue, describe_queue},
+        {&kind_cron_job, describe_cronjob},
+        {&kind_flow_trigger, describe_flowtrigger},
         {&kind_pod, describe_pod},
     };
     void (*form)(const struct describer *d) = describe_other;

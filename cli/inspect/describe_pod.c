@@ -67,6 +67,25 @@ static void describe_state(const struct describer *d, const char *key, json_t *s
     describe_line("Finished", doc_text(what, "finishedAt"));
 }
 
+/* Lists the ids of the container's devices, like "nvidia.com/gpu: 0, 1". */
+static void describe_devices(const json_t *status)
+{
+    size_t i, j;
+    const json_t *entry, *device;
+
+    json_array_foreach(json_object_get(status, "allocatedResourcesStatus"), i, entry)
+    {
+        scoped(buf) struct buf text = {0};
+        const char *name = doc_text(entry, "name");
+
+        buf_printf(&text, "%s:", name ? name : "");
+        json_array_foreach(json_object_get(entry, "resources"), j, device)
+            buf_printf(&text, "%s %s", j ? "," : "", doc_text(device, "resourceID"));
+        printf("    ");
+        describe_line("Devices", text.data);
+    }
+}
+
 static void describe_container(const struct describer *d, const json_t *container,
                                const char *statuses)
 {
@@ -85,6 +104,7 @@ static void describe_container(const struct describer *d, const json_t *containe
     describe_line("Ready", json_is_true(json_object_get(status, "ready")) ? "True" : "False");
     printf("    ");
     describe_int("Restart Count", json_integer_value(json_object_get(status, "restartCount")));
+    describe_devices(status);
 }
 
 static void describe_containers(const struct describer *d, const char *heading, const char *list,

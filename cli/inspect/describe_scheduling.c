@@ -9,7 +9,7 @@
 #include "base/mem.h"
 #include "cli/inspect/describe.h"
 
-/* The message of the condition Unschedulable; NULL. */
+/* Returns the message of the condition Unschedulable; NULL. */
 static const char *waits_for(const json_t *doc)
 {
     const json_t *conditions = doc_at(doc, "status.conditions");

@@ -1,7 +1,7 @@
 /*
- * One function for each state of a step, listed in the table at the end. Each writes one line from
- * the flow's status and, where that is not enough, from the PodGroup and the pods of the step's
- * job.
+ * Each state of a step has one function, listed in the table at the end. It writes one line from
+ * the status of the flow and, where that is not enough, from the PodGroup and the pods of the
+ * step's job.
  */
 #include "cli/inspect/explain.h"
 
@@ -22,6 +22,7 @@ void explain_release(struct explain *explain)
 {
     mem_free(explain->failed_before);
     json_decref(explain->groups);
+    resource_holders_release(&explain->holders);
 }
 
 void explain_when(const struct explain *explain, int64_t at_ms, struct buf *out)
@@ -74,7 +75,7 @@ static void take_pods(const struct explain *explain, const char *job, struct rea
     }
 }
 
-/* The PodGroups of a flow. A long name is shortened in the label, so then all PodGroups are
+/* Returns the PodGroups of a flow. A long name is shortened in the label, so then all PodGroups are
  * listed. */
 static json_t *groups_of_flow(const struct explain *explain)
 {
@@ -109,41 +110,13 @@ static void write_unschedulable(struct explain *explain, const char *job, struct
             if (type && strcmp(type, "Unschedulable") == 0)
                 message = doc_text(condition, "message");
         }
-        if (message)
+        if (message) {
             buf_printf(out, "%s%s", out->len ? ": " : "", message);
+            resource_holders_write(&explain->holders, explain->client, explain->view->ns, message,
+                                   out);
+        }
         return;
     }
-}
-
-static bool is_satisfied(const struct flow_view_step *step, const char *target)
-{
-    size_t i;
-    json_t *name;
-
-    json_array_foreach(json_object_get(step->node, "satisfiedTargets"), i, name)
-    {
-        if (json_is_string(name) && strcmp(json_string_value(name), target) == 0)
-            return true;
-    }
-    return false;
-}
-
-static bool is_open(const struct flow_view_step *step, const struct flow_view_step *target)
-{
-    bool done = flow_view_step_over(target);
-
-    if (!json_object_get(flow_view_step_spec(step), "if"))
-        done = done && !flow_view_step_failed(target);
-    return !done && !is_satisfied(step, target->name);
-}
-
-/* Whether the target has completed and the step's probe of it did not pass: it waited for something
- * else, such as a failure. */
-static bool is_unmet(const struct flow_view_step *step, const struct flow_view_step *target)
-{
-    return step->node && target->state == VIEW_COMPLETED &&
-           doc_at(flow_view_step_spec(step), "dependsOn.probe") &&
-           !is_satisfied(step, target->name);
 }
 
 /* Appends which gang a ready step starts with, and its members that are not ready. */
@@ -184,16 +157,14 @@ static void write_targets(struct explain *explain, uint32_t i, struct buf *out)
     const struct flow_view_step *step = &view->steps[i];
     uint32_t n, open = 0;
     scoped(buf) struct buf names = {0};
-    const char *unmet = NULL;
+    const struct flow_view_step *missed;
 
     flow_view_link(explain->view, NULL);
     n = view->targets.first[i + 1] - view->targets.first[i];
     for (uint32_t t = view->targets.first[i]; t < view->targets.first[i + 1]; t++) {
         const struct flow_view_step *target = &view->steps[view->targets.next[t]];
 
-        if (is_unmet(step, target))
-            unmet = target->name;
-        if (!is_open(step, target) || open++ >= NAMES_MAX)
+        if (!flow_view_target_open(step, target) || open++ >= NAMES_MAX)
             continue;
         buf_printf(&names, "%s%s", names.len ? ", " : "", target->name);
         if (target->state != VIEW_NONE)
@@ -201,8 +172,10 @@ static void write_targets(struct explain *explain, uint32_t i, struct buf *out)
     }
     if (open > NAMES_MAX)
         buf_printf(&names, " and %u more", open - NAMES_MAX);
-    if (!open && unmet) {
-        buf_printf(out, "never starts: its probe did not pass before %s was Completed", unmet);
+    missed = flow_view_missed_target(view, i);
+    if (missed) {
+        buf_printf(out, "never starts: its probe did not pass before %s was Completed",
+                   missed->name);
         return;
     }
     if (!open && view->phase != FLOW_NONE && write_gang(explain, i, out))
@@ -250,6 +223,23 @@ static const uint32_t *failures_before(struct explain *explain)
     return explain->failed_before;
 }
 
+/* "waits for approval since 2h (deploy?): jobflow approve jf/release gate" */
+static void explain_question(const struct explain *explain, const struct flow_view_step *step,
+                             struct buf *out)
+{
+    const int64_t asked_ms = doc_time_ms(step->node, "askedTime");
+    char since[TIME_TEXT_MAX];
+
+    buf_str(out, "waits for approval");
+    if (asked_ms) {
+        duration_human(explain->now_ms - asked_ms, since);
+        buf_printf(out, " since %s", since);
+    }
+    if (step->message)
+        buf_printf(out, " (%s)", step->message);
+    buf_printf(out, ": jobflow approve jf/%s %s", explain->view->name, step->name);
+}
+
 static void explain_waiting(struct explain *explain, uint32_t i, struct buf *out)
 {
     const struct flow_view *view = explain->view;
@@ -265,8 +255,12 @@ static void explain_waiting(struct explain *explain, uint32_t i, struct buf *out
             buf_printf(out, "not run: the flow is %s", flow_phase_text(view->phase));
         return;
     }
+    if (flow_view_step_asks(step)) {
+        explain_question(explain, step, out);
+        return;
+    }
     if (step->reason || step->message) {
-        flow_view_step_why(step, out);
+        flow_view_step_reason(step, out);
         return;
     }
     if (json_is_true(doc_at(view->doc, "spec.suspend")))
@@ -343,14 +337,33 @@ static bool write_choice(const struct explain *explain, uint32_t i, struct buf *
     return false;
 }
 
-static void write_false_condition(const struct flow_view *view, const struct flow_view_step *step,
+static void write_false_condition(const struct explain *explain, const struct flow_view_step *step,
                                   struct buf *out)
 {
     scoped(buf) struct buf terms = {0};
 
-    condition_write(view, json_object_get(flow_view_step_spec(step), "if"), true, &terms);
+    if (!explain->hides_specs)
+        condition_write(explain->view, json_object_get(flow_view_step_spec(step), "if"), true,
+                        &terms);
     buf_printf(out, "its condition (if) was false%s%s", terms.len ? ": " : "",
                terms.len ? terms.data : "");
+}
+
+/* Appends the first target that failed and which the flow went on without. */
+static bool write_failed_target(const struct explain *explain, uint32_t i, struct buf *out)
+{
+    const struct flow_view *view = explain->view;
+
+    flow_view_link(explain->view, NULL);
+    for (uint32_t t = view->targets.first[i]; t < view->targets.first[i + 1]; t++) {
+        const struct flow_view_step *target = &view->steps[view->targets.next[t]];
+
+        if (target->state != VIEW_FAILED && target->state != VIEW_TERMINATED)
+            continue;
+        buf_printf(out, "%s is %s", target->name, flow_view_step_state(target));
+        return true;
+    }
+    return false;
 }
 
 static void explain_skipped(struct explain *explain, uint32_t i, struct buf *out)
@@ -358,12 +371,12 @@ static void explain_skipped(struct explain *explain, uint32_t i, struct buf *out
     const struct flow_view_step *step = &explain->view->steps[i];
 
     if (step->reason || step->message)
-        flow_view_step_why(step, out);
+        flow_view_step_reason(step, out);
     else if (write_choice(explain, i, out))
         return;
     else if (json_object_get(flow_view_step_spec(step), "if"))
-        write_false_condition(explain->view, step, out);
-    else
+        write_false_condition(explain, step, out);
+    else if (!write_failed_target(explain, i, out))
         buf_str(out, "everything it waits for was skipped");
 }
 
@@ -376,6 +389,10 @@ static void explain_running(struct explain *explain, uint32_t i, struct buf *out
     scoped_str job = job_name(explain, step);
     char text[TIME_TEXT_MAX];
 
+    if (step->reason && strcmp(step->reason, "HashingOutputs") == 0) {
+        buf_str(out, "its job has completed; what it wrote is looked at, so that it can be reused");
+        return;
+    }
     if (step->state == VIEW_PENDING) {
         buf_printf(out, "job %s waits for its pods", job);
         write_unschedulable(explain, job, out);
@@ -390,6 +407,11 @@ static void explain_running(struct explain *explain, uint32_t i, struct buf *out
     flow_view_step_progress(step, &progress);
     if (progress.len)
         buf_printf(out, ", %s iterations", progress.data);
+    if (flow_view_step_serves(step)) {
+        buf_printf(out, "; ends with the steps that depend on it%s%s", step->message ? ": " : "",
+                   step->message ? step->message : "");
+        return;
+    }
     if (step->estimated == ESTIMATE_NONE) {
         buf_str(out, "; nothing says how long it takes");
         return;
@@ -414,12 +436,20 @@ static void explain_completed(struct explain *explain, uint32_t i, struct buf *o
         write_case(choice, out);
         return;
     }
+    if (flow_view_step_cached(step)) {
+        buf_str(out, step->message ? step->message : "");
+        return;
+    }
     flow_view_step_took(step, explain->now_ms, &took);
+    if (!took.len && step->loops && !flow_view_step_iterations_known(step))
+        buf_str(out, "it had no iteration");
     if (!took.len)
         return;
     buf_printf(out, "took %s", took.data);
     if (step->attempts > 1 && !flow_view_step_jobless(step))
         buf_printf(out, ", in attempt %d", (int)step->attempts);
+    if (doc_text(step->node, "reuse"))
+        buf_printf(out, "; %s", doc_text(step->node, "reuse"));
 }
 
 /* Explains a failed step as a run does. Without pods the exit codes of the newest attempt are known
@@ -438,7 +468,7 @@ static void explain_failed(struct explain *explain, uint32_t i, struct buf *out)
     if (pods_tell && (pods.n_failed || !out->len))
         reason_of_failure(step->reason, step->message, &pods, out);
     else if (!pods_tell)
-        flow_view_step_why(step, out);
+        flow_view_step_reason(step, out);
     if (step->attempts > 1 && !flow_view_step_jobless(step))
         buf_printf(out, "%safter %d attempts", out->len ? "; " : "", (int)step->attempts);
     reason_pods_release(&pods);
@@ -446,7 +476,7 @@ static void explain_failed(struct explain *explain, uint32_t i, struct buf *out)
 
 static void explain_reason(struct explain *explain, uint32_t i, struct buf *out)
 {
-    flow_view_step_why(&explain->view->steps[i], out);
+    flow_view_step_reason(&explain->view->steps[i], out);
 }
 
 static void explain_stopped(struct explain *explain, uint32_t i, struct buf *out)

@@ -14,6 +14,7 @@
 #include "base/timefmt.h"
 #include "cli/client/lister.h"
 #include "cli/client/resource.h"
+#include "cli/client/step_fetch.h"
 #include "cli/command/command.h"
 #include "cli/inspect/critical_path_fetch.h"
 
@@ -101,7 +102,7 @@ static void complete(const struct flow_source_options *options, struct flow_sour
     source->past = options->past;
 }
 
-/* The options with their namespace filled in. */
+/* Returns the options with their namespace filled in. */
 static const struct flow_source_options *in_namespace(const struct flow_source_options *options,
                                                       const struct client *client,
                                                       struct flow_source_options *out)
@@ -127,7 +128,7 @@ static int load_stored(const struct flow_source_options *options, int n, char **
             cli_errorf("\"%s\" names no flow: give files, or jf/NAME", words[0]);
             return EXIT_REFUSED;
         }
-    out->client = client_open_at(&options->place, CLIENT_LOOK, &err);
+    out->client = client_open_at(&options->endpoint, CLIENT_LOOK, &err);
     options = in_namespace(options, out->client, &settled);
     for (size_t i = 0; out->client && i < named.count; i++) {
         scoped(buf) struct buf path = {0};
@@ -197,9 +198,11 @@ static int load_files(const struct flow_source_options *options, int n, char **f
 
     if (!manifests_load(&out->set, n, files))
         return EXIT_REFUSED;
-    if (client_place_may_be(&options->place)) /* stored templates and states add to the files */
-        out->client = client_open_at(&options->place, CLIENT_LOOK, &err);
-    if (!out->client && (client_place_is_server(&options->place) || err.code == ERR_FORBIDDEN)) {
+    /* The store completes the files with templates and states that it has. */
+    if (client_endpoint_may_exist(&options->endpoint))
+        out->client = client_open_at(&options->endpoint, CLIENT_LOOK, &err);
+    if (!out->client &&
+        (client_endpoint_is_server(&options->endpoint) || err.code == ERR_FORBIDDEN)) {
         cli_error(&err);
         return client_open_failed(&err);
     }
@@ -301,23 +304,20 @@ static bool take_page(void *ctx, json_t *page)
     return true;
 }
 
-/* The status of a large flow has no times of its steps: they are read from the subresource. */
+/* Reads the times of steps from the subresource, because the status of a large flow does not have
+ * them. */
 static void take_times(const struct flow_source *source, struct flow_view *view)
 {
-    scoped(buf) struct buf path = {0};
     bool lacking = false;
 
     for (uint32_t i = 0; i < view->n_steps && !lacking; i++)
         lacking = !view->steps[i].node && flow_view_step_over(&view->steps[i]);
     if (!lacking || !source->client || source->brief)
         return;
-    resource_write_path(&kind_job_flow, view->ns, view->name, &path);
-    buf_str(&path, "/steps");
-    list_pages(source->client, &(struct list_query){.path = path.data}, take_page, view, NULL,
-               NULL);
+    step_fetch(source->client, view->ns, view->name, false, take_page, view, NULL);
 }
 
-/* No step has a time when it ended. */
+/* Returns whether no step has a time at which it ended. */
 static bool tells_no_times(const struct flow_view *view)
 {
     for (uint32_t i = 0; i < view->n_steps; i++)

@@ -1,6 +1,7 @@
 #pragma once
 /*
- * The flows that a command's operands name: flows of manifest files, or stored ones named jf/NAME.
+ * Loads the flows that the operands of a command name: flows in manifest files, or stored flows,
+ * written jf/NAME.
  *
  * The templates of a flow in a file come from the files, else from the data directory, if there is
  * one. Its states come from the stored flow of the same name, if there is one.
@@ -11,7 +12,7 @@
 #include "view/flow_view.h"
 
 struct flow_source_options {
-    struct client_place place;
+    struct client_endpoint endpoint;
     const char *namespace; /* namespace of flows that name none; NULL: the default */
     bool states;           /* take the states of flows in files from the store */
     bool past;             /* look for completed jobs of the same templates */
@@ -34,18 +35,19 @@ struct flow_sources {
     struct flow_source *items; /* the sources, [count] */
     size_t count, cap;
     struct manifests set;  /* manifests of the files */
-    struct client *client; /* client of the store; NULL: nothing is stored, or nothing was asked */
+    struct client *client; /* client of the store; NULL when there is none or it is not needed */
 };
 
-/** Load the flows that the operands name; several files make one set. Problems are printed. Returns
- * EXIT_OK, EXIT_REFUSED for bad operands and files, EXIT_FAILED for a flow that is not there. */
+/** Loads the flows that the operands name; several files make one set. Problems are printed.
+ * Returns EXIT_OK, EXIT_REFUSED for bad operands and files, EXIT_FAILED for a flow that is not there.
+ */
 int flow_sources_load(const struct flow_source_options *options, int n, char **operands,
                       struct flow_sources *out);
 void flow_sources_release(struct flow_sources *sources);
 SCOPED_DEFINE(flow_sources, struct flow_sources, flow_sources_release)
 
-/** Make the view of a source, once, with estimates and expected times. NULL after printing what is
+/** Makes the view of a source, once, with estimates and expected times. NULL after printing what is
  * wrong, for a file with its line. */
 struct flow_view *flow_source_view(struct flow_source *source, int64_t now_ms);
-/** The present time by the clock that the store uses. */
+/** Returns the present time by the clock that the store uses. */
 int64_t flow_source_now_ms(void);

@@ -52,7 +52,8 @@ static bool replace(struct registry *registry, const struct manifest *manifest,
 {
     bool says_all = file_owns_spec(stored->kind);
 
-    if (says_all && (manifest->unchanged || registry_unchanged(registry, manifest->doc, stored))) {
+    if (says_all && !manifest->differs &&
+        (manifest->unchanged || registry_unchanged(registry, manifest->doc, stored))) {
         *out = stored;
         return true;
     }

@@ -14,9 +14,10 @@
 
 #include "api/types/schema/flow_reference.h"
 #include "base/file.h"
-#include "base/loop.h"
+#include "base/loop/loop.h"
 #include "base/mem.h"
 #include "cli/command/command.h"
+#include "cli/manifest/submission.h"
 
 /* Enough for the largest supported flow (10^6 steps) with its templates. YAML alias bombs are
  * stopped by a limit on their expanded size. */
@@ -27,16 +28,34 @@ struct manifest_file {
     struct yaml_stream *stream;
     char **paths; /* paths of the directory's entries, [n_paths] */
     size_t n_paths, cap;
+    json_t *made; /* objects of submissions; owned, or NULL */
+    bool is_lent; /* the stream is borrowed */
 };
+
+/* Appends the path in the file of a field of the manifest's object. */
+static void write_path(const struct manifest *manifest, const char *field, struct buf *out)
+{
+    static const char task[] = "spec.tasks[", first[] = "spec.tasks[0].template.spec";
+    bool of_task = strncmp(field, task, strlen(task)) == 0;
+    const char *rest = of_task ? strchr(field, ']') : NULL;
+
+    buf_str(out, manifest->path);
+    if (manifest->origin == MANIFEST_WRITTEN)
+        buf_printf(out, "%s%s", manifest->path[0] && field[0] ? "." : "", field);
+    else if (manifest->origin == MANIFEST_POD && strncmp(field, first, strlen(first)) == 0)
+        buf_printf(out, ".mainObject.podSpec%s", field + strlen(first));
+    else if (manifest->origin == MANIFEST_GROUP && rest)
+        buf_printf(out, ".mainObject.podGroupSpec.subsets[%.*s%s",
+                   (int)(rest - field - (long)strlen(task)), field + strlen(task), rest);
+    else if (manifest->origin != MANIFEST_PART)
+        buf_str(out, ".mainObject");
+}
 
 size_t manifest_line(const struct manifest *manifest, const char *field)
 {
     scoped(buf) struct buf path = {0};
 
-    buf_str(&path, manifest->path);
-    if (manifest->path[0] && field[0])
-        buf_char(&path, '.');
-    buf_str(&path, field);
+    write_path(manifest, field, &path);
     return yaml_line(manifest->stream, manifest->document, path.data ? path.data : "");
 }
 
@@ -104,6 +123,8 @@ static void write_hint(const char *type, const json_t *value, const char *field,
         buf_str(out, flow_ref_hint(json_string_value(value)));
     } else if (strcmp(type, "string") == 0 && is_scalar && !json_is_null(value)) {
         buf_str(out, "; put it in quotes");
+        if (json_is_boolean(value))
+            buf_str(out, ": YAML takes y, yes and on for true, and n, no and off for false");
         if (json_is_integer(value)) { /* other values have several spellings, such as no or 1.10 */
             buf_str(out, ": \"");
             write_value(value, out);
@@ -179,12 +200,14 @@ static void write_message(const struct manifest *manifest, const struct error *e
 
 void manifest_print(const struct manifest *manifest, const char *severity, const struct error *err)
 {
-    scoped(buf) struct buf message = {0};
+    scoped(buf) struct buf message = {0}, path = {0};
 
     write_message(manifest, err, &message);
+    if (manifest->origin != MANIFEST_WRITTEN)
+        write_path(manifest, err->field, &path);
     fprintf(stderr, "%s: %s:%zu: ", severity, manifest->file, manifest_line(manifest, err->field));
-    if (err->field[0])
-        fprintf(stderr, "%s: ", err->field);
+    if (path.len > 0 || err->field[0])
+        fprintf(stderr, "%s: ", path.len > 0 ? path.data : err->field);
     fprintf(stderr, "%s\n", message.data ? message.data : "");
 }
 
@@ -199,6 +222,14 @@ static bool add_object(struct manifests *set, struct manifest_file *file, size_t
 
     if (!json_is_object(doc))
         error_set(&err, ERR_INVALID, "", "must be an object with apiVersion, kind and metadata");
+    else if (submission_is(doc))
+        error_set(
+            &err, ERR_INVALID, "",
+            "this is a submission, not a manifest: 'jobflow submit FILE' sends it to a daemon, "
+            "and 'jobflow run FILE' runs it without one");
+    else if (!api_version && !kind && json_object_get(doc, "manifests"))
+        error_set(&err, ERR_INVALID, "",
+                  "this is a file of flow tests, not a manifest; run it with 'jobflow test FILE'");
     else if (!api_version)
         error_set(
             &err, ERR_INVALID, "apiVersion",
@@ -255,6 +286,88 @@ static bool add_list(struct manifests *set, struct manifest_file *file, size_t d
     return ok;
 }
 
+static void print_problems(const struct manifest_file *file, size_t document, const char *severity,
+                           const struct submit_problems *problems)
+{
+    for (size_t i = 0; i < problems->count; i++) {
+        const struct submit_problem *problem = &problems->items[i];
+
+        fprintf(stderr, "%s: %s:%zu: %s%s%s\n", severity, file->name,
+                yaml_line(file->stream, document, problem->field), problem->field,
+                *problem->field ? ": " : "", problem->message);
+    }
+}
+
+/* Adds the objects of an item. `path` is that of the item. */
+static void add_made(struct manifests *set, struct manifest_file *file, size_t document,
+                     const char *path, const struct submission_objects *made)
+{
+    size_t n = json_array_size(made->docs);
+
+    for (size_t i = 0; i < n; i++) {
+        json_t *doc = json_array_get(made->docs, i);
+        bool is_job = i + 1 == n;
+        struct manifest manifest = {
+            .file = file->name,
+            .stream = file->stream,
+            .document = document,
+            .origin = !is_job          ? MANIFEST_PART
+                      : made->is_group ? MANIFEST_GROUP
+                                       : MANIFEST_POD,
+            .doc = doc,
+            .kind = kind_by_gvk(json_string_value(json_object_get(doc, "apiVersion")),
+                                json_string_value(json_object_get(doc, "kind")))};
+
+        mem_grow(file->paths, file->n_paths, file->cap);
+        file->paths[file->n_paths] = is_job             ? mem_strdup(path)
+                                     : made->one_by_one ? mem_printf("%s.objects[%zu]", path, i)
+                                                        : mem_printf("%s.objects", path);
+        manifest.path = file->paths[file->n_paths++];
+        mem_grow(set->items, set->count, set->cap);
+        set->items[set->count++] = manifest;
+    }
+    json_array_append(file->made, made->docs);
+}
+
+static bool add_submission(struct manifests *set, struct manifest_file *file, size_t document,
+                           json_t *doc)
+{
+    const char *key;
+    struct submit_problems problems = {0}, warnings = {0};
+    size_t count;
+    bool ok;
+
+    submission_set_defaults(doc, file->name, NULL, NULL);
+    count =
+        submission_check_head(doc, &problems) ? json_array_size(submission_items(doc, &key)) : 0;
+    file->made = file->made ? file->made : json_array();
+    set->submitted = set->submitted ? set->submitted : json_object();
+    for (size_t i = 0; i < count; i++) {
+        const struct submission_place place = {file->name, document, i};
+        struct submission_objects made;
+        scoped_str path = mem_printf("%s[%zu]", key, i);
+
+        submission_make(doc, &place, set->submitted, &made, &problems, &warnings);
+        add_made(set, file, document, path, &made);
+        json_decref(made.docs);
+    }
+    print_problems(file, document, "error", &problems);
+    print_problems(file, document, "warning", &warnings);
+    ok = problems.count == 0;
+    submit_problems_release(&problems);
+    submit_problems_release(&warnings);
+    return ok;
+}
+
+bool manifests_add_submission(struct manifests *set, const char *name, struct yaml_stream *stream,
+                              size_t document, json_t *doc)
+{
+    mem_grow(set->files, set->n_files, set->files_cap);
+    set->files[set->n_files++] =
+        (struct manifest_file){.name = mem_strdup(name), .stream = stream, .is_lent = true};
+    return add_submission(set, &set->files[set->n_files - 1], document, doc);
+}
+
 /* Parses a word followed by a number at `*at` and advances `*at` past them. */
 static bool take_number(const char **at, const char *word, unsigned long *out)
 {
@@ -304,7 +417,10 @@ static bool add_stream(struct manifests *set, const char *name, const struct buf
     for (size_t i = 0; i < yaml_count(stream); i++) {
         json_t *doc = yaml_document(stream, i);
 
-        ok &= is_list(doc) ? add_list(set, file, i, doc) : add_object(set, file, i, "", doc);
+        if (set->takes_submissions && submission_is(doc))
+            ok &= add_submission(set, file, i, doc);
+        else
+            ok &= is_list(doc) ? add_list(set, file, i, doc) : add_object(set, file, i, "", doc);
     }
     return ok;
 }
@@ -382,11 +498,14 @@ void manifests_release(struct manifests *set)
         for (size_t j = 0; j < file->n_paths; j++)
             mem_free(file->paths[j]);
         mem_free(file->paths);
+        json_decref(file->made);
         mem_free(file->name);
-        yaml_stream_free(file->stream);
+        if (!file->is_lent)
+            yaml_stream_free(file->stream);
     }
     mem_free(set->files);
     mem_free(set->items);
+    json_decref(set->submitted);
     *set = (struct manifests){0};
 }
 

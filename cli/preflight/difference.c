@@ -7,8 +7,8 @@
 
 #include <string.h>
 
+#include "base/collections/name_index.h"
 #include "base/mem.h"
-#include "base/name_index.h"
 
 enum { CHANGES_MAX = 200 };
 

@@ -10,8 +10,9 @@
 #include "api/types/kinds/scheduling/queue.h"
 #include "api/types/text/doc.h"
 #include "api/types/text/quantity.h"
-#include "base/arena.h"
+#include "base/collections/arena.h"
 #include "base/mem.h"
+#include "cli/engine/devices.h"
 #include "node/node_object.h"
 #include "node/node_resources.h"
 #include "node/scheduler/node_set.h"
@@ -24,6 +25,7 @@ enum { QUEUE_DEPTH_MAX = 16 }; /* a chain of queues that is longer is a cycle */
 struct fit {
     struct machine machine;
     struct machine_resources resources; /* owns the names of the machine's extras */
+    struct device_list devices;         /* devices of the machine, which own names, too */
     struct node_set nodes;              /* nodes of the machine */
     json_t *node;                       /* the daemon's Node, which owns the names; or NULL */
 };
@@ -56,6 +58,8 @@ struct fit *fit_new(const struct fit_options *options)
     struct machine_options machine = {.max_pods = 1, .sim = options->sim};
 
     machine_resources_parse(options->node_resources, &fit->resources, NULL);
+    if (machine_devices_read(&fit->devices, options->devices, options->sim, NULL))
+        machine_resources_add_devices(&fit->resources, &fit->devices, false, NULL);
     machine.cpu_milli = fit->resources.cpu_milli;
     machine.memory_bytes = fit->resources.memory_bytes;
     machine.extras = fit->resources.extras;
@@ -142,6 +146,7 @@ struct fit *fit_of_daemon(struct client *client)
 void fit_free(struct fit *fit)
 {
     node_set_release(&fit->nodes);
+    device_list_release(&fit->devices);
     json_decref(fit->node);
     mem_free(fit);
 }

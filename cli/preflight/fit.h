@@ -16,6 +16,7 @@ struct fit; /* the machine that jobs must fit */
 struct fit_options {
     int max_pods;               /* value of -j; 0: any number */
     const char *node_resources; /* value of --node-resources, checked before; NULL: none */
+    const char *devices;        /* value of --devices, checked before; NULL: none */
     bool sim;                   /* a simulated machine has everything that is not limited above */
     bool any_resource;          /* do not ask for named resources */
     const struct store *live;   /* labels of its Node count, too; NULL: none */

@@ -6,6 +6,7 @@
 
 #include "api/types/text/suggest.h"
 #include "base/mem.h"
+#include "cli/preflight/awaited_failures.h"
 #include "cli/preflight/gang_fit.h"
 #include "cli/preflight/internal.h"
 #include "cli/preflight/reach.h"
@@ -110,7 +111,7 @@ void preflight_check_templates(struct preflight_run *run, const struct object *f
         const char *name = step->template_name ? step->template_name : step->name;
         char field[64];
 
-        if (flow_step_is_switch(step) || flow_step_is_inline(step) ||
+        if (!flow_step_has_named_template(step) ||
             preflight_template(engine_store(run->scratch), flow, step))
             continue;
         snprintf(field, sizeof field, "spec.flows[%zu].%s", i,
@@ -203,11 +204,13 @@ static void (*room_reporter(const struct preflight_options *options))(void *, co
 }
 
 /* Reports gangs that can never start. */
-static void check_gangs(struct steps_found *found, const struct amount *needs)
+static void check_gangs(struct steps_found *found, const struct step_need *needs)
 {
     const struct preflight_options *options = found->run->options;
-    const struct gangfit gangs = {
-        .spec = jobflow_spec_of(found->flow), .needs = needs, .fit = options->fit};
+    const struct gangfit gangs = {.spec = jobflow_spec_of(found->flow),
+                                  .needs = needs,
+                                  .fit = options->fit,
+                                  .queues = engine_store(found->run->scratch)};
 
     gangfit_check(&gangs, options->look ? gang_planned : room_reporter(options), found);
 }
@@ -230,7 +233,7 @@ void preflight_check_steps(struct preflight_run *run, const struct object *flow)
     };
 
     const struct jobflow_spec *spec = jobflow_spec_of(flow);
-    struct amount *needs = NULL;
+    struct step_need *needs = NULL;
 
     if (!found.manifest)
         return;
@@ -239,8 +242,9 @@ void preflight_check_steps(struct preflight_run *run, const struct object *flow)
     preflight_steps(&check, flow, needs);
     if (needs)
         check_gangs(&found, needs);
-    mem_free(needs);
+    step_needs_free(needs, spec->steps.count);
     if (found.count > ERROR_LIST_MAX)
         preflight_errors_dropped(found.manifest, found.count - ERROR_LIST_MAX);
     reach_check(flow, engine_store(run->scratch), on_step_warning, &found);
+    awaited_failures_check(flow, on_step_warning, &found);
 }

@@ -3,7 +3,7 @@
  * The state of one preflight, shared by its parts: the scratch store, the manifest that each object
  * in it comes from, and the findings.
  */
-#include "base/hash.h"
+#include "base/collections/hash.h"
 #include "cli/preflight/preflight.h"
 
 #define PREFLIGHT_WAIT_HINT "--wait-for-resources starts it all the same"

@@ -52,7 +52,7 @@ static void forget_tried(struct needs_run *needs)
     }
 }
 
-/* The PATH that a container of the pod sets to a plain text, else that of this process. */
+/* Returns the PATH that a container of the pod sets to a plain text, else that of this process. */
 static const char *path_of(const json_t *pod)
 {
     const json_t *container, *variable;

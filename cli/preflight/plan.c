@@ -12,8 +12,11 @@
 #include "base/mem.h"
 #include "cli/client/lister.h"
 #include "cli/client/resource.h"
+#include "cli/command/command.h"
 #include "cli/preflight/difference.h"
+#include "cli/preflight/foresight.h"
 #include "cli/preflight/preflight.h"
+#include "cli/preflight/reuse_forecast.h"
 #include "view/flow_view.h"
 
 enum { KNOWN_MAX = 5000 };
@@ -24,6 +27,7 @@ struct planning {
     json_t *by_flow;          /* {namespace/name: the flow's entry in `flows`} */
     json_t *templates;        /* {namespace/name: document} of templates in the files */
     json_t *pinned;           /* documents of stored flows that pin their templates */
+    struct edits *edits;      /* the files beside what is stored; NULL: not asked for */
     struct object *looked_up; /* the object that admission requested last */
     bool refused;
 };
@@ -42,6 +46,27 @@ static json_t *written_part(const json_t *doc)
     json_object_set_new(part, "metadata", kept);
     json_object_del(part, "status");
     return part;
+}
+
+/* Removes from `now` the requests that clients have made of the stored flow, such as a retry, unless
+ * the file makes some, too. They are no part of a file, and applying it leaves them alone. */
+static void forget_requests(json_t *now, const json_t *then)
+{
+    static const char *const requests[] = {ANNOTATION_FLOW_RETRY, ANNOTATION_FLOW_RETRY_FROM,
+                                           ANNOTATION_FLOW_RETRY_ONLY, ANNOTATION_FLOW_RETRY_EDITED,
+                                           ANNOTATION_FLOW_ABORT};
+    json_t *metadata = json_object_get(now, "metadata");
+    const json_t *wanted = json_object_get(json_object_get(then, "metadata"), "annotations");
+    json_t *left = json_copy(json_object_get(metadata, "annotations"));
+
+    for (size_t i = 0; i < countof(requests); i++)
+        if (!json_object_get(wanted, requests[i]))
+            json_object_del(left, requests[i]);
+    if (json_object_size(left) || wanted)
+        json_object_set(metadata, "annotations", left);
+    else
+        json_object_del(metadata, "annotations");
+    json_decref(left);
 }
 
 static json_t *stored(const struct planning *p, const struct kind *kind, const char *ns,
@@ -123,6 +148,20 @@ static void note_room(const struct planning *p, const struct object *job,
         json_object_set_new(entry, "problem", json_string(problem));
 }
 
+/* Leaves the values out of the changes of a Secret, whose data may also stand in an annotation of
+ * kubectl; the paths stay. */
+static void hide_values(json_t *changes)
+{
+    size_t i;
+    json_t *change;
+
+    json_array_foreach(changes, i, change)
+    {
+        json_object_del(change, "from");
+        json_object_del(change, "to");
+    }
+}
+
 static void collect_object(void *ctx, const struct manifest *manifest, const struct object *object,
                            const struct store *queues)
 {
@@ -138,7 +177,11 @@ static void collect_object(void *ctx, const struct manifest *manifest, const str
         scoped(json) json_t *doc = object_to_json(object);
         scoped(json) json_t *now = written_part(known), *then = written_part(doc);
 
+        if (object->kind == &kind_job_flow)
+            forget_requests(now, then);
         changes = difference_of(now, then);
+        if (object->kind == &kind_secret)
+            hide_values(changes);
     }
     json_object_set_new(entry, "action",
                         json_string(!known                     ? "create"
@@ -152,6 +195,12 @@ static void collect_object(void *ctx, const struct manifest *manifest, const str
         note_room(p, object, queues, entry);
     json_decref(changes);
     json_array_append_new(p->objects, entry);
+    if (p->edits) {
+        struct object *before = known ? object_of(known) : NULL;
+
+        edits_note(p->edits, object, before);
+        object_unref(before);
+    }
 }
 
 static json_t *flow_entry(struct planning *p, const struct object *flow)
@@ -333,8 +382,9 @@ static void collect_pinned(struct planning *p, const json_t *flow)
         const char *named = doc_text(step, "jobTemplateName");
         const char *name = named ? named : doc_text(step, "name");
 
-        if (json_object_get(step, "switch") || json_object_get(step, "run") ||
-            json_object_get(step, "jobTemplate") || json_object_get(seen, name))
+        if (json_object_get(step, "switch") || json_object_get(step, "approve") ||
+            json_object_get(step, "run") || json_object_get(step, "jobTemplate") ||
+            json_object_get(seen, name))
             continue;
         json_object_set_new(seen, name, json_true());
         compare_pinned(p, flow, name, list);
@@ -342,6 +392,88 @@ static void collect_pinned(struct planning *p, const json_t *flow)
     if (entry && json_array_size(list))
         json_object_set(entry, "templates", list);
     json_decref(list);
+}
+
+/* Tells what a retry or rerun of one flow does to its steps. False when a name is not that of a step,
+ * or when the flow cannot run again; that is printed. */
+static bool plan_again(const struct planning *p, json_t *entry)
+{
+    scoped(json) json_t *doc =
+        stored(p, &kind_job_flow, doc_text(entry, "namespace"), doc_text(entry, "name"));
+    struct object *before = doc ? object_of(doc) : NULL;
+    struct flow_rerun rerun = p->options->rerun;
+    scoped(buf) struct buf edited = {0};
+    scoped(foresight) struct foresight foresight = {0};
+    struct error err = {0};
+    const struct object *now;
+    bool ok;
+
+    if (!before)
+        return true;
+    buf_str(&edited, "");
+    now = edits_of(p->edits, object_namespace(before), object_name(before), &edited);
+    rerun.edited = edited.data;
+    ok = foresee(before, now ? now : before, &rerun, &foresight, &err);
+    for (size_t i = 0; i < foresight.count; i++) {
+        scoped_str text = foresight_text(&foresight, i);
+
+        json_object_set_new(json_array_get(json_object_get(entry, "steps"), i), "then",
+                            json_string(text));
+    }
+    if (!ok)
+        cli_error(&err);
+    object_unref(before);
+    return ok;
+}
+
+static bool plan_all_again(const struct planning *p)
+{
+    bool ok = true;
+
+    for (size_t i = 0; p->edits && i < json_array_size(p->flows); i++)
+        ok &= plan_again(p, json_array_get(p->flows, i));
+    return ok;
+}
+
+/* Tells which steps of the flows would be reused, and why the others run. */
+static void plan_reuse(const struct planning *p, const struct manifests *set)
+{
+    const struct forecast_request request = {p->options->client, p->options->only_changed,
+                                             p->options->environment};
+    scoped(json) json_t *forecast = reuse_forecast(set, &request);
+    size_t i, k;
+    json_t *flow, *step;
+
+    json_array_foreach(p->flows, i, flow)
+    {
+        scoped_str key = mem_printf("%s/%s", doc_text(flow, "namespace"), doc_text(flow, "name"));
+        const json_t *steps = json_object_get(forecast, key);
+
+        json_array_foreach(json_object_get(flow, "steps"), k, step)
+        {
+            const json_t *known = json_object_get(steps, doc_text(step, "name"));
+            json_t *rows = json_object_get(known, "rows");
+
+            if (known)
+                json_object_set(step, "then", json_object_get(known, "then"));
+            if (rows)
+                json_object_set(step, "compared", rows);
+        }
+    }
+}
+
+bool plan_may_reuse(const struct manifests *set)
+{
+    for (size_t i = 0; i < set->count; i++)
+        if (set->items[i].kind == &kind_job_flow && forecast_may_reuse(set->items[i].doc))
+            return true;
+    return false;
+}
+
+static bool asks_for_reuse(const struct plan_options *options, const struct manifests *set)
+{
+    return !options->again && !options->sim && !options->is_guest &&
+           (options->only_changed || plan_may_reuse(set));
 }
 
 json_t *plan_make(struct manifests *set, const struct plan_options *options, bool *out_refused)
@@ -352,6 +484,7 @@ json_t *plan_make(struct manifests *set, const struct plan_options *options, boo
                          .by_flow = json_object(),
                          .templates = json_object(),
                          .pinned = json_array()};
+    scoped(edits) struct edits *edits = options->again ? edits_new() : NULL;
     scoped(json) json_t *known = known_objects(options->client);
     const struct preflight_look look = {
         .object = collect_object, .job = collect_job, .gang = collect_gang, .ctx = &p};
@@ -361,12 +494,14 @@ json_t *plan_make(struct manifests *set, const struct plan_options *options, boo
         .known = known,
         .look = &look,
         .fit = options->fit,
-        .needs = options->sim ? NEEDS_IGNORED : NEEDS_WARNED_OF,
+        .needs = options->sim || options->is_guest ? NEEDS_IGNORED : NEEDS_WARNED_OF,
     };
     struct preflight_result result;
-    bool ok = preflight(set, &how, &result);
+    bool ok = (p.edits = edits, preflight(set, &how, &result) && plan_all_again(&p));
     json_t *plan = json_pack("{s:o, s:o}", "objects", p.objects, "flows", p.flows);
 
+    if (ok && asks_for_reuse(options, set))
+        plan_reuse(&p, set);
     for (size_t i = 0; i < json_array_size(p.flows); i++)
         sort_steps(json_array_get(p.flows, i));
     for (size_t i = 0; ok && i < json_array_size(p.pinned); i++)

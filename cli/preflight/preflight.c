@@ -154,13 +154,17 @@ static void check_job(struct preflight_run *run, const struct object *object,
     }
 }
 
+static const struct object *stored_of(const struct preflight_run *run, const struct object *made)
+{
+    return run->options->live ? store_get(run->options->live, made->kind, object_namespace(made),
+                                          object_name(made))
+                              : NULL;
+}
+
 static bool is_unchanged(const struct preflight_run *run, const struct manifest *manifest,
                          const struct object *made)
 {
-    const struct object *stored =
-        run->options->live
-            ? store_get(run->options->live, made->kind, object_namespace(made), object_name(made))
-            : NULL;
+    const struct object *stored = stored_of(run, made);
 
     return stored && registry_says_nothing_new(stored, made, manifest->doc);
 }
@@ -177,6 +181,8 @@ static void check_one(struct preflight_run *run, struct manifest *manifest)
             manifest->unchanged = is_unchanged(run, manifest, object);
             preflight_load_pinned(run, object);
             check_job(run, object, manifest);
+            if (run->options->edits)
+                edits_note(run->options->edits, object, stored_of(run, object));
             if (run->options->look)
                 run->options->look->object(run->options->look->ctx, manifest, object,
                                            engine_store(run->scratch));

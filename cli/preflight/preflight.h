@@ -8,6 +8,7 @@
  */
 #include "cli/engine/engine.h"
 #include "cli/manifest/manifests.h"
+#include "cli/preflight/edits.h"
 #include "cli/preflight/fit.h"
 
 enum preflight_room { ROOM_WARNED_OF, ROOM_REQUIRED };
@@ -17,17 +18,18 @@ struct preflight_options {
     const char *namespace; /* namespace of objects that name none */
     bool sim;              /* simulation: containers need no command */
     bool compat_upstream;
-    int64_t flow_steps;          /* largest number of steps of a flow; 0 = the default limit */
-    bool runs;                   /* the set is to be run: what could never end is refused */
-    const struct store *live;    /* objects that exist there count as known; NULL = none */
-    const json_t *known;         /* known objects as a list of documents; NULL = none */
-    bool fresh, retry_failed;    /* decide which stored flows continue (run/resume.h) */
-    bool shared_network;         /* pods stay in the machine's network, whatever they need */
-    const struct fit *fit;       /* the machine that pods must fit; NULL = any */
-    enum preflight_room room;    /* jobs that can never run on `fit` */
-    const struct fit *simulated; /* the machine of which `fit` is a simulation: what does not
+    int64_t flow_steps;       /* largest number of steps of a flow; 0 = the default limit */
+    bool runs;                /* the set is to be run: what could never end is refused */
+    const struct store *live; /* objects that exist there count as known; NULL = none */
+    const json_t *known;      /* known objects as a list of documents; NULL = none */
+    bool fresh, retry_failed; /* decide which stored flows continue (run/resume.h) */
+    struct edits *edits;      /* receives templates and flows beside those of `live`; NULL = none */
+    bool shared_network;      /* pods stay in the machine's network, whatever they need */
+    const struct fit *fit;    /* the machine that pods must fit; NULL = any */
+    enum preflight_room room; /* jobs that can never run on `fit` */
+    const struct fit *simulated;       /* the machine of which `fit` is a simulation: what does not
                                         * fit it is worth a warning; NULL = none */
-    enum preflight_needs needs;  /* programs that pods need and this machine lacks */
+    enum preflight_needs needs;        /* programs that pods need and this machine lacks */
     const struct preflight_look *look; /* receives what the check has seen; NULL = none */
 };
 

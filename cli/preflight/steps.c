@@ -2,8 +2,9 @@
  * Builds the job of each step and creates it in the scratch registry as a dry run.
  *
  * Steps without a patch share the result of their template, unless that has references. Each patch
- * makes another job; their
- * number is bounded, and admission checks the rest when the step starts.
+ * makes another job; their number is bounded, and admission checks the rest when the step starts.
+ * References to outputs stay in the text, and what is found about the values that hold them is not
+ * reported: the step's start decides.
  */
 #include "cli/preflight/steps.h"
 
@@ -12,7 +13,9 @@
 #include "api/types/kinds/jobflow/admission.h"
 #include "api/types/kinds/jobflow/inline_template.h"
 #include "api/types/kinds/jobflow/pin.h"
-#include "base/hash.h"
+#include "api/types/schema/flow_reference.h"
+#include "api/types/text/doc.h"
+#include "base/collections/hash.h"
 #include "base/mem.h"
 #include "template/references.h"
 
@@ -28,7 +31,7 @@ struct steps_run {
     const struct object *flow;
     struct template_cache *bodies;
     struct seen_template *seen;
-    struct amount *needs; /* for each step what its job needs; NULL: not requested */
+    struct step_need *needs; /* for each step what its job needs; NULL: not requested */
 };
 
 bool preflight_never_ends(const struct job_spec *job, struct error *err)
@@ -107,7 +110,16 @@ static bool is_made_already(const struct steps_run *run, const json_t *doc)
            strcmp(owner->name, object_name(run->flow)) == 0;
 }
 
-static void check_body(struct steps_run *run, size_t i, const char *member, const struct blob *body)
+/* Whether the finding is about a value that holds a reference whose text is not known yet. */
+static bool is_about_reference(const json_t *doc, const struct error *finding)
+{
+    return flow_refs_in(doc_at(doc, finding->field));
+}
+
+/* `open`: the body has references that are known later. Findings about them are left to the start
+ * of the step. */
+static void check_body(struct steps_run *run, size_t i, const char *member, const struct blob *body,
+                       bool open)
 {
     const struct registry_write how = {.dry_run = REGISTRY_DRY_RUN, .unknown = UNKNOWN_ERROR};
     scoped(json) json_t *doc = job_document(run, i, body);
@@ -122,9 +134,10 @@ static void check_body(struct steps_run *run, size_t i, const char *member, cons
             run->check->made(run->check->ctx, i, job);
     }
     for (size_t e = 0; e < errors.count; e++)
-        found(run, i, member, &errors.items[e]);
+        if (!open || !is_about_reference(doc, &errors.items[e]))
+            found(run, i, member, &errors.items[e]);
     if (job && run->needs)
-        run->needs[i] = fit_need(run->check->fit, job_spec_of(job));
+        step_need_set(&run->needs[i], run->check->fit, job_spec_of(job), job_spec_of(job)->queue);
     error_list_release(&errors);
 }
 
@@ -146,13 +159,13 @@ static bool first_use(struct steps_run *run, const struct object *template)
 struct known_values {
     const struct object *flow;
     const struct flow_loop *loop;
-    bool unknown; /* refers to an output: the patch cannot be checked yet */
+    bool unknown; /* refers to an output, which is not known before the flow has begun */
 };
 
 static bool known_value(void *ctx, const struct flow_ref *ref, struct buf *out, bool *out_leave,
                         struct error *err);
 
-/* Items may refer to parameters themselves. */
+/* Appends the first item of the loop. References to parameters in it are replaced. */
 static void add_first_item(struct known_values *known, struct buf *out)
 {
     const struct flow_loop *loop = known->loop;
@@ -188,24 +201,27 @@ static bool known_value(void *ctx, const struct flow_ref *ref, struct buf *out, 
     else if (ref->kind == FLOW_REF_ATTEMPT)
         buf_char(out, '1');
     else
-        known->unknown = true;
+        known->unknown = *out_leave = true;
     return true;
 }
 
-/* Replaces the references in template and patch. Returns false when that is refused, or when the
- * value of one is not known yet. */
+/* Replaces the references in template and patch. Those that are not known before the flow has begun
+ * stay in the text, and *out_open says that there are some. Returns false when a reference is
+ * refused. */
 static bool resolve(struct steps_run *run, size_t i, const char *member,
                     const struct object *template, struct template_patch *patch,
-                    struct template_resolved *out)
+                    struct template_resolved *out, bool *out_open)
 {
     struct known_values known = {run->flow, jobflow_spec_of(run->flow)->steps.items[i].loop, false};
     const struct flow_ref_values values = {known_value, &known};
     struct error err = {0};
 
-    if (template_resolve(run->bodies, template, patch, &values, out, &err))
-        return !known.unknown;
-    found(run, i, member, &err);
-    return false;
+    if (!template_resolve(run->bodies, template, patch, &values, out, &err)) {
+        found(run, i, member, &err);
+        return false;
+    }
+    *out_open = known.unknown;
+    return true;
 }
 
 /* Says of a finding about a template that it is the template that is meant. */
@@ -223,9 +239,24 @@ static void tell_of_template(struct steps_run *run, const struct error *finding,
     report(run->check->ctx, &err);
 }
 
-/* Checks the references of named templates as admission checks those of patches. Each step of a template
- * with references is looked at, because its place in the flow decides which outputs it may have.
- * Returns false when there are errors. */
+static void note_reference(void *found, const struct flow_ref *ref)
+{
+    *(bool *)found = true;
+}
+
+/* Returns whether the template has a reference, or a text that begins like one. */
+static bool has_references(const struct steps_run *run, const struct object *template)
+{
+    bool found = template_has_references(run->bodies, template);
+
+    if (!found && strstr(template->body->text, "$("))
+        flow_refs_each(template_spec_document(run->bodies, template), note_reference, &found);
+    return found;
+}
+
+/* Checks the references of named templates as admission checks those of patches. Each step of a
+ * template with references is looked at, because its place in the flow decides which outputs it may
+ * have. Returns false when there are errors. */
 static bool check_references(struct steps_run *run)
 {
     const struct jobflow_spec *spec = jobflow_spec_of(run->flow);
@@ -236,11 +267,11 @@ static bool check_references(struct steps_run *run)
     for (size_t i = 0; i < spec->steps.count; i++) {
         const struct flow_step *step = &spec->steps.items[i];
         const struct object *template =
-            step->choice || flow_step_is_inline(step) /* admission has checked these */
-                ? NULL
-                : preflight_template(registry_store(run->check->registry), run->flow, step);
+            flow_step_has_named_template(step) /* admission has checked the others */
+                ? preflight_template(registry_store(run->check->registry), run->flow, step)
+                : NULL;
 
-        if (!template || !template_has_references(run->bodies, template))
+        if (!template || !has_references(run, template))
             continue;
         if (!references)
             references = jobflow_references_new(spec, &errors, &warnings);
@@ -278,6 +309,15 @@ static bool is_plain_script(const struct steps_run *run, const struct flow_step 
            !run->check->made && !jobflow_spec_of(run->flow)->scheduling;
 }
 
+/* The job of an unpatched step has the template's queue, unless the flow names one for all jobs. */
+static void set_need_of_template(struct steps_run *run, size_t i, const struct job_spec *job)
+{
+    const struct flow_scheduling *all = jobflow_spec_of(run->flow)->scheduling;
+
+    step_need_set(&run->needs[i], run->check->fit, job,
+                  all && all->queue ? all->queue : job->queue);
+}
+
 static bool check_step(struct steps_run *run, size_t i)
 {
     const struct flow_step *step = &jobflow_spec_of(run->flow)->steps.items[i];
@@ -289,7 +329,7 @@ static bool check_step(struct steps_run *run, size_t i)
         .scheduling = jobflow_spec_of(run->flow)->scheduling,
         .inlined = flow_step_is_inline(step) ? flow_step_template_member(step) : NULL};
     scoped(template_resolved) struct template_resolved owned = {0};
-    bool resolved;
+    bool resolved, open = false;
     bool is_patched = step->patch_job_spec || step->patch_spec;
     const char *member = is_patched ? "patch" : flow_step_template_member(step);
     const struct object *template =
@@ -301,7 +341,7 @@ static bool check_step(struct steps_run *run, size_t i)
                     (template && template_has_references(run->bodies, template));
 
     if (template && run->needs && !is_patched)
-        run->needs[i] = fit_need(run->check->fit, job_spec_of(template));
+        set_need_of_template(run, i, job_spec_of(template));
     if (!template || is_plain_script(run, step) ||
         (!own_body && !run->check->made && !first_use(run, template)))
         return false;
@@ -310,7 +350,7 @@ static bool check_step(struct steps_run *run, size_t i)
         check_run(run, i, member, job_spec_of(template));
         return false;
     }
-    resolved = resolve(run, i, member, template, &patch, &owned);
+    resolved = resolve(run, i, member, template, &patch, &owned, &open);
 
     scoped(blob) struct blob *body =
         resolved ? template_instantiate(run->bodies, template,
@@ -320,14 +360,14 @@ static bool check_step(struct steps_run *run, size_t i)
     if (!resolved)
         return own_body;
     if (body)
-        check_body(run, i, member, body);
+        check_body(run, i, member, body, open);
     else
         run->check->found(run->check->ctx, &err);
     return own_body;
 }
 
 void preflight_steps(const struct preflight_steps *check, const struct object *flow,
-                     struct amount *needs)
+                     struct step_need *needs)
 {
     struct steps_run run = {
         .check = check, .flow = flow, .bodies = template_cache_new(), .needs = needs};

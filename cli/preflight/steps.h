@@ -6,7 +6,7 @@
 #include "api/registry/registry.h"
 #include "api/types/kinds/job/job.h"
 #include "api/types/kinds/jobflow/jobflow.h"
-#include "cli/preflight/fit.h"
+#include "cli/preflight/gang_fit.h"
 
 struct preflight_steps {
     struct registry *registry;   /* holds the flow and its templates */
@@ -35,9 +35,9 @@ const struct object *preflight_template(const struct store *store, const struct 
                                         const struct flow_step *step);
 
 /** Checks every step of an admitted flow whose template is known. Leaves the registry unchanged.
- * `needs` (may be NULL) receives the resources that each step's job needs at once, where known. */
+ * `needs` (may be NULL; [steps], zeros) receives what each step's job needs, where known. */
 void preflight_steps(const struct preflight_steps *check, const struct object *flow,
-                     struct amount *needs);
+                     struct step_need *needs);
 
 /** Returns whether an admitted job could never end, because it has no pods. `err` then says so and
  * names the field. */

@@ -32,14 +32,17 @@ struct backend_ops {
      * caller returns to the loop; NULL with every finding in `errors`. */
     const struct object *(*apply)(struct backend *backend, const struct manifest *manifest,
                                   struct error_list *errors);
-    /** Delete an object and the objects it owns. An object that is gone already is no error. */
-    void (*forget)(struct backend *backend, const struct object *object);
+    /** Deletes an object and the objects it owns. An object that is gone already is no error. */
+    /* `keep_record`: a flow that has ended stays as the record of an earlier run. */
+    void (*forget)(struct backend *backend, const struct object *object, bool keep_record);
 
     /** Returns how many pods of the followed flows and jobs are not over. */
     size_t (*alive)(struct backend *backend, const struct flow_tracker *tracker);
-    /** Ask the followed flows and jobs to end, with their grace periods. */
-    void (*stop)(struct backend *backend, const struct flow_tracker *tracker);
-    /** Kill the pods of the followed flows and jobs. */
+    /** Asks the followed flows and jobs to end, with their grace periods. `refusals` receives why a
+     * daemon did not accept it; asking again is harmless. */
+    void (*stop)(struct backend *backend, const struct flow_tracker *tracker,
+                 struct error_list *refusals);
+    /** Kills the pods of the followed flows and jobs. */
     void (*kill)(struct backend *backend, const struct flow_tracker *tracker);
 };
 

@@ -38,10 +38,13 @@ static const struct object *apply(struct backend *backend, const struct manifest
     return out;
 }
 
-static void delete_object(struct backend *backend, const struct object *object, int64_t grace_s)
+static void delete_object(struct backend *backend, const struct object *object, int64_t grace_s,
+                          bool keep_record)
 {
-    const struct registry_delete how = {
-        .uid = object_uid(object), .grace_s = grace_s, .internal = true};
+    const struct registry_delete how = {.uid = object_uid(object),
+                                        .grace_s = grace_s,
+                                        .internal = true,
+                                        .keep_record = keep_record};
     struct error_list errors = {0};
     const struct object *out;
 
@@ -50,9 +53,9 @@ static void delete_object(struct backend *backend, const struct object *object, 
     error_list_release(&errors); /* an object that is gone is deleted */
 }
 
-static void forget(struct backend *backend, const struct object *object)
+static void forget(struct backend *backend, const struct object *object, bool keep_record)
 {
-    delete_object(backend, object, -1);
+    delete_object(backend, object, -1, keep_record);
 }
 
 struct object_list {
@@ -83,7 +86,7 @@ static void collect_pod(void *arg, const struct object *pod)
 static void delete_all(struct backend *backend, struct object_list *list, int64_t grace_s)
 {
     for (size_t i = 0; i < list->count; i++) {
-        delete_object(backend, list->items[i], grace_s);
+        delete_object(backend, list->items[i], grace_s, false);
         object_unref((struct object *)(size_t)list->items[i]);
     }
     mem_free(list->items);
@@ -102,7 +105,8 @@ static size_t alive(struct backend *backend, const struct flow_tracker *tracker)
     return count;
 }
 
-static void stop(struct backend *backend, const struct flow_tracker *tracker)
+static void stop(struct backend *backend, const struct flow_tracker *tracker,
+                 struct error_list *refusals)
 {
     struct object_list jobs = {0};
 

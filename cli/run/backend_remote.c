@@ -145,8 +145,8 @@ static void pump(struct timer *timer)
         take(remote->lost)(remote->ctx, &remote->why);
 }
 
-/* The only namespace that the set uses, which limits what must be mirrored; NULL when there are
- * several. Manifests that name none are in `usual`. */
+/* Returns the only namespace that the set uses, which limits what must be mirrored; NULL when there
+ * are several. Manifests that name none are in `usual`. */
 static const char *common_namespace(const struct manifests *set, const char *usual)
 {
     const char *common = NULL;
@@ -296,7 +296,8 @@ static const struct object *apply(struct backend *backend, const struct manifest
     return object;
 }
 
-static void delete_object(struct remote_run *remote, const struct object *object, int64_t grace_s)
+static void delete_object(struct remote_run *remote, const struct object *object, int64_t grace_s,
+                          bool keep_record)
 {
     scoped(json) json_t *options = json_pack("{s:s, s:s, s:s}", "kind", "DeleteOptions",
                                              "apiVersion", "v1", "propagationPolicy", "Background");
@@ -306,14 +307,16 @@ static void delete_object(struct remote_run *remote, const struct object *object
     if (grace_s >= 0)
         json_object_set_new(options, "gracePeriodSeconds", json_integer(grace_s));
     object_path(object, &path);
+    if (keep_record)
+        buf_str(&path, "?record=true");
     result = ask(remote, "DELETE", path.data, options, NULL);
     json_decref(result);
 }
 
 /* Grace 0 passes the deletion protection of unfinished objects; pods have a grace of their own. */
-static void forget(struct backend *backend, const struct object *object)
+static void forget(struct backend *backend, const struct object *object, bool keep_record)
 {
-    delete_object(of(backend), object, 0);
+    delete_object(of(backend), object, 0, keep_record);
     store_delete(backend->store, object);
 }
 
@@ -367,25 +370,32 @@ static size_t alive(struct backend *backend, const struct flow_tracker *tracker)
     return selection.count;
 }
 
-static void abort_flow(struct remote_run *remote, const struct flow_view *flow)
+static void abort_flow(struct remote_run *remote, const struct flow_view *flow,
+                       struct error_list *refusals)
 {
     scoped(json) json_t *patch =
         json_pack("{s:{s:{s:s}}}", "metadata", "annotations", ANNOTATION_FLOW_ABORT, "run");
     scoped(buf) struct buf path = {0};
+    struct error_list found = {0};
 
     resource_write_path(&kind_job_flow, flow->ns, flow->name, &path);
-    json_decref(ask(remote, "PATCH", path.data, patch, NULL));
+    json_decref(ask(remote, "PATCH", path.data, patch, &found));
+    for (size_t i = 0; i < found.count; i++)
+        if (found.items[i].code != ERR_NOT_FOUND) /* a deleted flow needs no abort */
+            error_list_append(refusals, &found.items[i]);
+    error_list_release(&found);
 }
 
 /* Flows are aborted and keep their record. A bare Job is deleted, as the local backend does,
  * because it has no record that could say that it was ended. */
-static void stop(struct backend *backend, const struct flow_tracker *tracker)
+static void stop(struct backend *backend, const struct flow_tracker *tracker,
+                 struct error_list *refusals)
 {
     for (const struct flow_view *flow = flow_tracker_flows(tracker); flow; flow = flow->next)
         if (!flow->bare_job)
-            abort_flow(of(backend), flow);
+            abort_flow(of(backend), flow, refusals);
         else if (flow->object && !job_phase_finished(job_status_of(flow->object)->phase))
-            delete_object(of(backend), flow->object, -1);
+            delete_object(of(backend), flow->object, -1, false);
 }
 
 static void kill_all(struct backend *backend, const struct flow_tracker *tracker)
@@ -393,7 +403,7 @@ static void kill_all(struct backend *backend, const struct flow_tracker *tracker
     struct selection selection = select_pods(backend, tracker);
 
     for (size_t i = 0; i < selection.count; i++)
-        delete_object(of(backend), selection.items[i], 0);
+        delete_object(of(backend), selection.items[i], 0, false);
     selection_release(&selection);
 }
 

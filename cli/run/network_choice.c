@@ -4,26 +4,11 @@
  */
 #include "cli/run/network_choice.h"
 
+#include <unistd.h>
+
 #include "base/mem.h"
 #include "cli/preflight/network_need.h"
 #include "cli/run/internal.h"
-
-void network_choose(struct session_options *options, const struct manifests *set,
-                    struct network_choice *out)
-{
-    enum network_need need;
-
-    *out = (struct network_choice){0};
-    if (options->network || session_simulated(options))
-        return;
-    need = preflight_network_need(set, &out->manifest, &out->why);
-    if (need == NETWORK_ANY) {
-        out->manifest = NULL;
-        return;
-    }
-    out->required = need == NETWORK_OWN;
-    options->network = "private";
-}
 
 static void print(const struct network_choice *choice, const char *severity, const char *text)
 {
@@ -31,6 +16,28 @@ static void print(const struct network_choice *choice, const char *severity, con
 
     error_set(&finding, ERR_INVALID, choice->why.field, "%s: %s", choice->why.message, text);
     manifest_print(choice->manifest, severity, &finding);
+}
+
+bool network_choose(struct session_options *options, const struct manifests *set,
+                    struct network_choice *out)
+{
+    enum network_need need;
+
+    *out = (struct network_choice){0};
+    if (session_simulated(options))
+        return true;
+    need = preflight_network_need(set, options->isolation, &out->manifest, &out->why);
+    if (need == NETWORK_NONE_HELPS) {
+        print(out, "error", "run it as a user with a login shell, or where pods have sandboxes");
+        return false;
+    }
+    if (need == NETWORK_ANY || options->network) {
+        out->manifest = NULL;
+        return true;
+    }
+    out->required = need == NETWORK_OWN;
+    options->network = "private";
+    return true;
 }
 
 void network_choice_note(const struct network_choice *choice)
@@ -47,9 +54,10 @@ void network_choice_note(const struct network_choice *choice)
 bool network_choice_yield(struct session_options *options, struct network_choice *choice,
                           const struct error *err)
 {
-    scoped_str refusal = mem_printf("%s; write a higher port and start sshd on it, as "
-                                    "examples/mpi-plain.yaml does, or run it as root",
-                                    err->message);
+    scoped_str refusal =
+        mem_printf("%s; write a higher port and start sshd on it, as "
+                   "examples/mpi-plain.yaml does, or run it %s",
+                   err->message, geteuid() ? "as root" : "where pods have sandboxes");
     scoped_str warning = mem_printf("%s: their ports may collide", err->message);
 
     print(choice, choice->required ? "error" : "warning", choice->required ? refusal : warning);

@@ -12,8 +12,9 @@ struct network_choice {
     struct error why;
 };
 
-/** Chooses `options->network`, unless it is given or the run is a simulation. */
-void network_choose(struct session_options *options, const struct manifests *set,
+/** Chooses `options->network`, unless it is given or the run is a simulation. False after printing
+ * why a plugin works in no network. */
+bool network_choose(struct session_options *options, const struct manifests *set,
                     struct network_choice *out);
 /** Prints what was chosen, why, and how to have it otherwise. */
 void network_choice_note(const struct network_choice *choice);

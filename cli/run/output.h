@@ -35,13 +35,13 @@ struct output_ops {
 };
 
 extern const struct output_ops output_live, output_plain, output_json, output_quiet;
-/** The form of that name; "auto" is live on a terminal and plain elsewhere. */
+/** Returns the form of that name; "auto" is live on a terminal and plain elsewhere. */
 const struct output_ops *output_by_name(const char *name, const struct term *term);
 
-/** The colour of a step in a state. */
+/** Returns the colour of a step in a state. */
 enum color output_state_color(const struct flow_view_step *step);
 
-/** Append the step's name, after the flow's name when several flows run. */
+/** Appends the step's name, after the flow's name when several flows run. */
 void output_step_name(const struct output_context *context, const struct flow_view_step *step,
                       struct buf *out);
 

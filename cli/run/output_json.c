@@ -60,7 +60,7 @@ static void json_step(void *state, const struct flow_view_step *step, enum view_
         jsonw_member_int(&w, "iterations", flow_view_step_iterations_known(step));
         jsonw_member_int(&w, "iterationsOver", step->iterations_over);
     }
-    flow_view_step_why(step, &why);
+    flow_view_step_reason(step, &why);
     jsonw_member_str_opt(&w, "reason", why.data);
     if (flow_view_step_over(step))
         jsonw_member_int(&w, "durationMilliseconds", flow_view_step_ms(step, 0));

@@ -389,7 +389,7 @@ static void live_step(void *state, const struct flow_view_step *step, enum view_
         else
             write_took(step, &live->scroll);
         if (flow_view_step_failed(step)) {
-            flow_view_step_why(step, &why);
+            flow_view_step_reason(step, &why);
             buf_printf(&live->scroll, why.len ? "  %s (%s)" : "  %s", flow_view_step_state(step),
                        why.data);
         }

@@ -4,7 +4,7 @@
  *     0.412s  train-small  Running    2/2
  *
  * When nothing runs, a line says what the first step waits for. After 30 seconds without a line,
- * one names the active steps.
+ * one names the active steps and what those wait for that have no room.
  */
 #include <string.h>
 
@@ -62,29 +62,49 @@ static void print_waiting(struct plain *plain)
     printf("  %s  (%s)\n", flow_view_step_state(first), why.data);
 }
 
+/* Prints the name of a step, and behind it what it waits for or the progress of its loop. */
+static void print_active_step(struct plain *plain, const struct flow_view_step *step)
+{
+    scoped(buf) struct buf text = {0};
+
+    print_step_name(plain, step);
+    if (step->state == VIEW_PENDING)
+        flow_tracker_waits_for(plain->context.tracker, step, &text);
+    if (text.len) {
+        printf(" (%s)", text.data);
+    } else if (step->loop) {
+        flow_view_step_progress(step->loop, &text);
+        printf(" (%s %s)", step->loop->name, text.data);
+    }
+}
+
+/* Prints "TITLE: step, step and N more" of the active steps that wait, or of the others. Returns
+ * whether there are any. */
+static bool print_active_group(struct plain *plain, bool waiting, const char *title)
+{
+    const struct flow_view_step *step = flow_tracker_active(plain->context.tracker);
+    size_t count = 0;
+
+    for (; step; step = TAILQ_NEXT(step, active)) {
+        if ((step->state == VIEW_PENDING) != waiting || count++ >= NAMES_MAX)
+            continue;
+        fputs(count == 1 ? title : ", ", stdout);
+        print_active_step(plain, step);
+    }
+    if (count > NAMES_MAX)
+        printf(" and %zu more", count - NAMES_MAX);
+    return count > 0;
+}
+
 static void print_active(struct plain *plain)
 {
-    size_t count = 0;
+    bool others;
 
     if (!flow_tracker_active(plain->context.tracker))
         return;
     line_start(plain);
-    fputs("at work:", stdout);
-    for (const struct flow_view_step *step = flow_tracker_active(plain->context.tracker); step;
-         step = TAILQ_NEXT(step, active)) {
-        if (count++ >= NAMES_MAX)
-            continue;
-        fputs(count == 1 ? " " : ", ", stdout);
-        print_step_name(plain, step);
-        if (step->loop) {
-            scoped(buf) struct buf progress = {0};
-
-            flow_view_step_progress(step->loop, &progress);
-            printf(" (%s %s)", step->loop->name, progress.data);
-        }
-    }
-    if (count > NAMES_MAX)
-        printf(" and %zu more", count - NAMES_MAX);
+    others = print_active_group(plain, false, "at work: ");
+    print_active_group(plain, true, others ? "; waiting: " : "waiting: ");
     putchar('\n');
 }
 
@@ -127,10 +147,15 @@ static void plain_step(void *state, const struct flow_view_step *step, enum view
         printf("  attempt %d", step->attempts);
     if (step->restarts > 0)
         printf("  restart %d", step->restarts);
-    flow_view_step_why(step, &why);
+    flow_view_step_reason(step, &why);
     if (why.len)
         printf("  (%s)", why.data);
     putchar('\n');
+    if (!flow_view_step_asks(step))
+        return;
+    line_start(plain);
+    printf("%s waits: jobflow approve jf/%s %s%s\n", step->name, step->flow->name, step->name,
+           plain->context.where);
 }
 
 static void plain_flow(void *state, const struct flow_view *flow, enum flow_phase before)

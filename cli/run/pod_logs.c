@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "api/types/kinds/pod/pod.h"
-#include "base/hash.h"
+#include "base/collections/hash.h"
 #include "base/mem.h"
 #include "view/reason.h"
 
@@ -132,7 +132,7 @@ static void follow_container(struct pod_logs *logs, const struct object *pod,
         timer_start(logs->loop, &logs->poll, POLL_MS);
 }
 
-/* `over`: it has ended, or is gone. */
+/* Follows the logs of the containers of a pod. `over`: the pod has ended, or is gone. */
 static void take_pod(struct pod_logs *logs, const struct object *pod, bool over)
 {
     const struct pod_spec *spec = pod_spec_of(pod);

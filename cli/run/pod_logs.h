@@ -21,10 +21,10 @@ struct pod_logs_sink {
 /** Follow every pod of the store from its first byte on. */
 struct pod_logs *pod_logs_follow_all(struct loop *loop, struct store *store,
                                      struct runtime *runtime, const struct pod_logs_sink *sink);
-/** Read the rest of all logs at the end of a run, then stop. NULL is fine. */
+/** Reads the rest of all logs at the end of a run, then stops. NULL is fine. */
 void pod_logs_finish(struct pod_logs *logs);
 
-/** Pass on the last `lines` lines of every failed container of the pods owned by a job, each as a
+/** Passes on the last `lines` lines of every failed container of the pods owned by a job, each as a
  * whole. */
 void pod_logs_tail(struct store *store, struct runtime *runtime, const char *job_uid, int lines,
                    const struct pod_logs_sink *sink);

@@ -8,10 +8,13 @@
 
 #include "api/types/kinds/job/job.h"
 #include "api/types/kinds/jobflow/jobflow.h"
+#include "api/types/kinds/schedule/flowtrigger.h"
+#include "api/types/text/doc.h"
 #include "base/clock.h"
 #include "base/mem.h"
 #include "cli/command/command.h"
 #include "cli/preflight/preflight.h"
+#include "cli/run/run_again.h"
 
 static bool is_followed(const struct kind *kind)
 {
@@ -31,12 +34,56 @@ static bool has_succeeded(const struct object *object)
                                           : job_status_of(object)->phase == JOB_COMPLETED;
 }
 
+bool resume_is_pattern(const struct manifests *set, const struct manifest *manifest)
+{
+    const char *name = doc_text(manifest->doc, "metadata.name");
+
+    if (manifest->kind != &kind_job_flow || !name ||
+        !json_is_true(doc_at(manifest->doc, "spec.suspend")))
+        return false;
+    for (size_t i = 0; i < set->count; i++) {
+        const char *flow = set->items[i].kind == &kind_flow_trigger
+                               ? doc_text(set->items[i].doc, "spec.flowName")
+                               : NULL;
+
+        if (flow && strcmp(flow, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* The search for a FlowTrigger of the store whose pattern a flow is. */
+struct pattern {
+    const struct object *flow;
+    bool found;
+};
+
+static void compare_pattern(void *arg, const struct object *trigger)
+{
+    struct pattern *pattern = arg;
+    const char *name = trigger_spec_of(trigger)->flow_name;
+
+    pattern->found |= name && strcmp(name, object_name(pattern->flow)) == 0 &&
+                      strcmp(object_namespace(trigger), object_namespace(pattern->flow)) == 0;
+}
+
+/* Tells whether a stored object is the pattern of a stored FlowTrigger. */
+static bool is_stored_pattern(const struct store *store, const struct object *object)
+{
+    struct pattern pattern = {.flow = object};
+
+    if (object->kind == &kind_job_flow && jobflow_spec_of(object)->suspend)
+        store_each(store, &kind_flow_trigger, NULL, compare_pattern, &pattern);
+    return pattern.found;
+}
+
 /* What to do with the object that an earlier run left under the name of a manifest. */
 enum earlier {
     EARLIER_NONE,   /* there is none, or it is forgotten */
     EARLIER_RESUME, /* the flow is unfinished */
     EARLIER_RETRY,  /* the flow failed and starts again */
-    EARLIER_KEEP    /* the flow succeeded and does not run again */
+    EARLIER_RERUN,  /* named or edited steps of the flow run again */
+    EARLIER_KEEP    /* the flow or job is over and does not run again */
 };
 
 static enum earlier judge(const struct resume_request *request, const struct object *stored)
@@ -45,10 +92,12 @@ static enum earlier judge(const struct resume_request *request, const struct obj
         return EARLIER_NONE;
     if (!is_over(stored))
         return EARLIER_RESUME;
+    if (flow_rerun_is_selective(&request->rerun))
+        return stored->kind == &kind_job_flow ? EARLIER_RERUN : EARLIER_KEEP;
     if (!request->retry_failed)
         return EARLIER_NONE;
     if (has_succeeded(stored))
-        return EARLIER_KEEP;
+        return run_again_is_edited(request, stored) ? EARLIER_RERUN : EARLIER_KEEP;
     return stored->kind == &kind_job_flow ? EARLIER_RETRY : EARLIER_NONE;
 }
 
@@ -67,8 +116,11 @@ static void resume(const struct resume_request *request, enum earlier earlier,
 
     flow_tracker_add(request->tracker, object);
     flow = flow_tracker_find(request->tracker, object_uid(object));
+    if (earlier == EARLIER_RERUN)
+        return; /* its note is printed before the flow is changed */
     if (earlier == EARLIER_KEEP)
-        text = mem_printf("%s succeeded before and is not run again", object_name(object));
+        text = mem_printf("%s %s before and is not run again", object_name(object),
+                          has_succeeded(object) ? "succeeded" : "ended");
     else if (object->kind == &kind_job_flow)
         text = mem_printf("%s %s: %u of %u step%s completed before%s", verb, object_name(object),
                           flow_view_count(flow).completed, flow->n_steps,
@@ -78,9 +130,10 @@ static void resume(const struct resume_request *request, enum earlier earlier,
     request->note(request->ctx, text);
 }
 
+/* A flow that is over stays as the record of an earlier run, unless it is to be forgotten. */
 static void forget(const struct resume_request *request, const struct object *object)
 {
-    request->backend->ops->forget(request->backend, object);
+    request->backend->ops->forget(request->backend, object, !request->fresh && is_over(object));
 }
 
 static const char *metadata_text(const struct manifest *manifest, const char *key)
@@ -105,39 +158,6 @@ static void print_refusal(const struct manifest *manifest, const struct error_li
         manifest_print(manifest, "error", &errors->items[i]);
 }
 
-/* Unfinished flows and jobs must not differ from their manifests. All are checked before the first
- * write. */
-static bool check_unfinished(const struct resume_request *request, const struct manifests *set)
-{
-    bool ok = true;
-
-    for (size_t i = 0; i < set->count; i++) {
-        const struct manifest *manifest = &set->items[i];
-        const struct object *stored = stored_object(request, manifest);
-        enum earlier earlier = judge(request, stored);
-        struct error_list errors = {0};
-        struct error err = {0};
-
-        if (earlier == EARLIER_NONE ||
-            request->backend->ops->possible(request->backend, manifest, &errors)) {
-            error_list_release(&errors);
-            continue;
-        }
-        error_set(&err, ERR_CONFLICT, "spec",
-                  earlier == EARLIER_RESUME
-                      ? "differs from the unfinished run of %s \"%s\" in %s; finish that one with "
-                        "its old file, or forget it with --fresh"
-                      : "differs from the run of %s \"%s\" in %s that is to go on: its templates "
-                        "may have changed, its steps may not; go on with its old file, or start "
-                        "over without --retry-failed",
-                  manifest->kind->name, object_name(stored), request->data_dir);
-        manifest_print(manifest, "error", &err);
-        error_list_release(&errors);
-        ok = false;
-    }
-    return ok;
-}
-
 static json_t *member_copy(json_t *object, const char *key)
 {
     json_t *copy = json_copy(json_object_get(object, key));
@@ -150,30 +170,92 @@ static json_t *member_copy(json_t *object, const char *key)
     return copy;
 }
 
-/* The manifest's document, with annotations for --keep-going and --retry-failed. Owned. */
+/* Returns the manifest's document, with annotations for --keep-going and for what runs again.
+ * Owned. */
 static json_t *flagged_document(const struct resume_request *request, enum earlier earlier,
-                                const struct manifest *manifest)
+                                const struct manifest *manifest, const struct object *stored)
 {
-    bool retried = earlier == EARLIER_RETRY;
+    bool again = earlier == EARLIER_RETRY || earlier == EARLIER_RERUN;
     bool keeps_going = request->keep_going && earlier != EARLIER_KEEP;
-    char value[CLOCK_UUID_LEN + 1];
+    bool reuses = request->reuse && earlier != EARLIER_KEEP;
     json_t *doc, *annotations;
 
-    if (manifest->kind != &kind_job_flow || (!retried && !keeps_going))
+    if (manifest->kind != &kind_job_flow || (!again && !keeps_going && !reuses))
         return json_incref(manifest->doc);
     doc = json_copy(manifest->doc);
     annotations = member_copy(member_copy(doc, "metadata"), "annotations");
     if (keeps_going)
         json_object_set_new(annotations, ANNOTATION_FAILURE_POLICY, json_string("continue"));
-    if (retried) {
-        clock_uuid(clock_real(), value); /* the ids of a simulation repeat */
-        json_object_set_new(annotations, ANNOTATION_FLOW_RETRY, json_string(value));
-        json_object_set_new(annotations, ANNOTATION_FLOW_ABORT, json_null());
-    }
+    if (reuses)
+        json_object_set_new(annotations, ANNOTATION_FLOW_REUSE, json_string(request->reuse));
+    if (again)
+        run_again_annotate(request, stored, earlier == EARLIER_RERUN, annotations);
     return doc;
 }
 
-/* Does the object have the manifest's generateName, and no step or earlier manifest is its cause? */
+/* An unfinished flow or job must not differ from its manifest. A flow that runs again may. */
+static bool check_difference(const struct resume_request *request, enum earlier earlier,
+                             const struct manifest *manifest, const struct object *stored)
+{
+    scoped(json) json_t *doc = flagged_document(request, earlier, manifest, stored);
+    struct manifest flagged = *manifest;
+    struct error_list errors = {0};
+    struct error err = {0};
+    bool ok;
+
+    flagged.doc = doc;
+    flagged.unchanged &= doc == manifest->doc;
+    flagged.differs = doc != manifest->doc;
+    ok = request->backend->ops->possible(request->backend, &flagged, &errors);
+    if (!ok && earlier == EARLIER_RESUME) {
+        error_set(
+            &err, ERR_CONFLICT, "spec",
+            "differs from the unfinished run of %s \"%s\" in %s; finish that one with its old "
+            "file, or forget it with --fresh",
+            manifest->kind->name, object_name(stored), request->data_dir);
+        manifest_print(manifest, "error", &err);
+    } else if (!ok) {
+        print_refusal(manifest, &errors);
+    }
+    error_list_release(&errors);
+    return ok;
+}
+
+/* Checks one manifest beside what is stored, and tells what runs again. */
+static bool check_one(const struct resume_request *request, const struct manifest *manifest)
+{
+    const struct object *stored = stored_object(request, manifest);
+    enum earlier earlier = judge(request, stored);
+    bool again = earlier == EARLIER_RETRY || earlier == EARLIER_RERUN;
+    scoped(foresight) struct foresight foresight = {0};
+    struct error err = {0};
+    bool ok = true;
+
+    if (manifest->kind == &kind_job_flow && flow_rerun_is_selective(&request->rerun))
+        ok = run_again_may_begin(metadata_text(manifest, "name"), stored, &err);
+    if (ok && again)
+        ok = run_again_foresee(request, stored, earlier == EARLIER_RERUN, &foresight, &err);
+    if (!ok)
+        manifest_print(manifest, "error", &err);
+    else if (earlier != EARLIER_NONE)
+        ok = check_difference(request, earlier, manifest, stored);
+    if (ok && again)
+        run_again_tell(request, stored, earlier == EARLIER_RERUN, &foresight);
+    return ok;
+}
+
+/* Checks all manifests before the first write. */
+static bool check_all(const struct resume_request *request, const struct manifests *set)
+{
+    bool ok = true;
+
+    for (size_t i = 0; i < set->count; i++)
+        ok &= check_one(request, &set->items[i]);
+    return ok;
+}
+
+/* Does the object have the manifest's generateName, and no step or earlier manifest is its cause?
+ */
 static bool is_generated_by(const struct resume_request *request, const struct manifest *manifest,
                             const struct object *object)
 {
@@ -239,23 +321,35 @@ static json_t *document_of_generated(const struct resume_request *request,
     return possible ? take(doc) : NULL;
 }
 
-static bool take_up_named(const struct resume_request *request, const struct manifest *manifest)
+static void tell_pattern(const struct resume_request *request, const struct object *flow)
+{
+    scoped_str text = mem_printf("%s is the pattern of a FlowTrigger and does not run by itself",
+                                 object_name(flow));
+
+    request->note(request->ctx, text);
+}
+
+static bool take_up_named(const struct resume_request *request, const struct manifest *manifest,
+                          bool pattern)
 {
     const struct object *stored = stored_object(request, manifest), *object = NULL;
     enum earlier earlier = judge(request, stored);
-    scoped(json) json_t *doc = flagged_document(request, earlier, manifest);
+    scoped(json) json_t *doc = flagged_document(request, earlier, manifest, stored);
     struct manifest flagged = *manifest;
     struct error_list errors = {0};
     bool ok;
 
     flagged.doc = doc;
     flagged.unchanged &= doc == manifest->doc;
+    flagged.differs = doc != manifest->doc;
     if (stored && is_followed(manifest->kind) && earlier == EARLIER_NONE)
         forget(request, stored);
     object = request->backend->ops->apply(request->backend, &flagged, &errors);
     ok = object != NULL;
     if (!ok)
         print_refusal(manifest, &errors);
+    else if (pattern)
+        tell_pattern(request, object);
     else if (earlier != EARLIER_NONE)
         resume(request, earlier, object, "");
     else if (is_followed(manifest->kind))
@@ -264,7 +358,8 @@ static bool take_up_named(const struct resume_request *request, const struct man
     return ok;
 }
 
-static bool take_up_one(const struct resume_request *request, const struct manifest *manifest)
+static bool take_up_one(const struct resume_request *request, const struct manifest *manifest,
+                        bool pattern)
 {
     scoped(json) json_t *doc = document_of_generated(request, manifest);
     struct manifest named = *manifest;
@@ -273,7 +368,7 @@ static bool take_up_one(const struct resume_request *request, const struct manif
         named.doc = doc;
         named.unchanged = false;
     }
-    return take_up_named(request, &named);
+    return take_up_named(request, &named, pattern);
 }
 
 /* Unfinished flows and jobs of the store that no manifest names. */
@@ -289,6 +384,7 @@ static void collect_left_over(void *arg, const struct object *object)
     bool is_step = object->kind == &kind_job && meta_controller(object->meta);
 
     if (is_step || is_over(object) || object->meta->deleted_at_ms ||
+        is_stored_pattern(store_of(left->request), object) ||
         flow_tracker_find(left->request->tracker, object_uid(object)))
         return;
     mem_grow(left->items, left->count, left->cap);
@@ -326,14 +422,15 @@ static void take_up_left_over(const struct resume_request *request, const struct
 bool resume_all(const struct resume_request *request, const struct manifests *set)
 {
     size_t *order;
-    bool ok = check_unfinished(request, set);
+    bool ok = check_all(request, set);
 
     if (!ok)
         return false;
     request->backend->ops->namespaces(request->backend, set);
     order = preflight_order(set);
     for (size_t i = 0; i < set->count && ok; i++)
-        ok = take_up_one(request, &set->items[order[i]]);
+        ok = take_up_one(request, &set->items[order[i]],
+                         resume_is_pattern(set, &set->items[order[i]]));
     mem_free(order);
     if (ok && !request->backend->shared)
         take_up_left_over(request, set);

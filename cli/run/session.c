@@ -12,16 +12,20 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
-#include "api/store/holder.h"
+#include "api/types/kinds/jobflow/jobflow.h"
 #include "api/types/kinds/pod/pod.h"
+#include "api/types/text/doc.h"
 #include "base/mem.h"
 #include "cli/command/command.h"
 #include "cli/engine/orphans.h"
 #include "cli/engine/process_limits.h"
 #include "cli/preflight/preflight.h"
+#include "cli/run/approvals.h"
 #include "cli/run/internal.h"
 #include "cli/run/network_choice.h"
+#include "cli/run/page.h"
 #include "cli/run/resume.h"
 #include "cli/run/stall_report.h"
 
@@ -52,9 +56,23 @@ static void on_note(void *ctx, const char *text)
     session_note(ctx, text);
 }
 
+/* Returns whether a program names the usual path of termination messages. The path alone, between
+ * quotes, is a default of containers. */
+static bool names_message(const char *body)
+{
+    static const char path[] = "/dev/termination-log";
+    const char *at = strstr(body, path);
+
+    while (at && at > body && at[-1] == '"')
+        at = strstr(at + 1, path);
+    return at != NULL;
+}
+
 static void find_mounts(void *found, const struct object *object)
 {
-    if (strstr(object->body->text, "\"mountPath\""))
+    const char *body = object->body->text;
+
+    if (strstr(body, "\"mountPath\"") || names_message(body))
         *(bool *)found = true;
 }
 
@@ -78,9 +96,10 @@ static void note_plain_isolation(struct session *session)
         return;
     session->plain_isolation_noted = true;
     if (has_mounts(session->backend->store))
-        session_note(session,
-                     "pods have no file system of their own on this machine: mount paths are "
-                     "below $VC_MOUNT_ROOT (why: jobflow describe node)");
+        session_note(
+            session,
+            "pods have no file system of their own on this machine: mount paths are "
+            "below $VC_MOUNT_ROOT, as is /dev/termination-log (why: jobflow describe node)");
 }
 
 static void on_step(void *ctx, const struct flow_view_step *step, enum view_state before)
@@ -96,6 +115,8 @@ static void on_step(void *ctx, const struct flow_view_step *step, enum view_stat
                       FAILED_LOG_LINES, &sink);
     if (failed && !session_simulated(session->options))
         note_plain_isolation(session);
+    if (flow_view_step_over(step) && !session_simulated(session->options))
+        timer_start(session->backend->loop, &session->waiting_check, FAILED_CHECK_MS);
 }
 
 static void note_still_at_work(struct session *session, const struct flow_view *flow)
@@ -130,6 +151,37 @@ static void check_failed(struct timer *timer)
          flow = flow->next)
         if (flow->phase == FLOW_FAILED && session->interrupts == 0)
             note_still_at_work(session, flow);
+}
+
+static void note_never_starts(struct session *session, const struct flow_view *flow)
+{
+    for (uint32_t i = 0; i < flow->n_steps; i++) {
+        const struct flow_view_step *step = &flow->steps[i], *missed;
+
+        if (step->state != VIEW_WAITING || !(missed = flow_view_missed_target(flow, i)))
+            continue;
+        scoped_str note = mem_printf("%s never starts: its probe did not pass before %s was "
+                                     "Completed; %s stays Running (Ctrl-C ends it)",
+                                     step->name, missed->name, flow->name);
+
+        session_note(session, note);
+        return; /* the others are told by `jobflow explain` */
+    }
+}
+
+/* Steps that wait for a failure which did not happen keep their flow Running. A note says so once
+ * nothing else is at work. */
+static void check_waiting(struct timer *timer)
+{
+    struct session *session = container_of(timer, struct session, waiting_check);
+
+    if (session->interrupts || flow_tracker_active(session->tracker))
+        return;
+    flow_tracker_complete(session->tracker);
+    for (const struct flow_view *flow = flow_tracker_flows(session->tracker); flow;
+         flow = flow->next)
+        if (!flow->bare_job && flow->phase == FLOW_RUNNING)
+            note_never_starts(session, flow);
 }
 
 static void on_flow(void *ctx, const struct flow_view *flow, enum flow_phase before)
@@ -181,65 +233,33 @@ static void on_store_failure(void *ctx, const struct error *err)
     session_finish(session, EXIT_INTERNAL);
 }
 
-static bool has_something_to_run(const struct manifests *set)
+/* Counts the flows and jobs of the files that a run follows, and their schedules. */
+static void count_work(const struct manifests *set, size_t *work, size_t *schedules)
 {
-    for (size_t i = 0; i < set->count; i++)
-        if (set->items[i].kind == &kind_job_flow || set->items[i].kind == &kind_job)
-            return true;
-    return false;
-}
+    *work = *schedules = 0;
+    for (size_t i = 0; i < set->count; i++) {
+        const struct manifest *manifest = &set->items[i];
 
-static struct engine *open_engine(const struct session_options *options, struct error *err)
-{
-    bool host = strcmp(options->runtime, "host") == 0;
-    const struct engine_options engine = {
-        .data_dir = options->data_dir,
-        .sync = strcmp(options->durability, "relaxed") == 0 ? STORE_SYNC_NORMAL : STORE_SYNC_FULL,
-        .sim = session_simulated(options),
-        .compat_upstream = strcmp(options->compat, "upstream") == 0,
-        .flow_steps = options->max_flow_steps,
-        .max_pods = (int)options->max_pods,
-        .node_resources = options->node_resources,
-        .isolation = host ? "plain" : options->isolation,
-        .network = options->network,
-        .hosts_as_addresses = options->hosts_as_addresses,
-        .scratch_limit = options->scratch_limit,
-        .host_paths = {.any = true}, /* DC-08: these are the user's own manifests */
-        .keep_logs = options->keep_logs,
-        .keep_logs_total = options->keep_logs_total,
-        .restart_backoff_ms = options->restart_backoff_ms,
-        .controllers = true,
-    };
-
-    return engine_start(&engine, err);
-}
-
-/* A client of the process that holds the data directory; NULL after printing what can be done. Only
- * a daemon accepts flows of another run. Two runs in one process would end together. */
-static struct client *open_client(const struct session_options *options, const struct error *in_use)
-{
-    struct client *client = holder_stopped(options->data_dir)
-                                ? NULL
-                                : client_open(options->data_dir, CLIENT_LOOK, NULL);
-
-    if (client && !client_is_daemon(client)) {
-        cli_error(in_use);
-        fprintf(stderr, "See what it does with '%s get jf,vcjob,pods --data-dir %s'.\n",
-                cli_program, options->data_dir);
-    } else if (client && session_simulated(options)) {
-        cli_errorf("a daemon is at work in %s: a simulation needs a directory of its own",
-                   options->data_dir);
-    } else if (client) {
-        return client;
-    } else {
-        cli_error(in_use);
+        *work += manifest->kind == &kind_job ||
+                 (manifest->kind == &kind_job_flow && !resume_is_pattern(set, manifest));
+        *schedules += manifest->kind == &kind_flow_trigger || manifest->kind == &kind_cron_job;
     }
-    client_close(client);
-    return NULL;
+}
+
+/* Says why a run has nothing to follow. Returns false when that is so. */
+static bool has_work(size_t work, size_t schedules)
+{
+    if (!work && schedules)
+        cli_errorf("nothing to run: FlowTriggers and CronJobs need a process that stays, "
+                   "'%s serve', and are handed to it by '%s apply -f FILE'",
+                   cli_program, cli_program);
+    else if (!work)
+        cli_errorf("nothing to run: the files define no JobFlow and no Job");
+    return work > 0;
 }
 
 /* Serves the API for other commands while the run lasts. A simulation does not: it ends too soon,
- * and its clock differs from theirs. */
+ * and its clock is not that of the other commands. */
 static void serve(struct session *session)
 {
     struct error err = {0};
@@ -251,6 +271,34 @@ static void serve(struct session *session)
         cli_warnf("other commands cannot look at this run: %s", err.message);
 }
 
+/* Returns the name of the only flow of the manifests; NULL: there are several, or it gets one. */
+static const char *only_flow(const struct manifests *set)
+{
+    const char *name = NULL;
+    size_t flows = 0;
+
+    for (size_t i = 0; i < set->count; i++)
+        if (set->items[i].kind == &kind_job_flow && ++flows == 1)
+            name = doc_text(set->items[i].doc, "metadata.name");
+    return flows == 1 ? name : NULL;
+}
+
+static void open_page(struct session *session)
+{
+    const struct session_options *options = session->options;
+
+    if (!options->ui)
+        return;
+    if (session_simulated(options) || !options->data_dir) {
+        cli_warnf("--ui: a simulation has no page");
+        return;
+    }
+    session->page = page_start(session->backend->loop,
+                               &(const struct page_request){.data_dir = options->data_dir,
+                                                            .namespace = options->namespace,
+                                                            .flow = only_flow(session->set)});
+}
+
 static bool store_exists(const char *data_dir)
 {
     scoped_str path = data_dir ? mem_printf("%s/store.db", data_dir) : NULL;
@@ -259,8 +307,15 @@ static bool store_exists(const char *data_dir)
     return path && stat(path, &info) == 0;
 }
 
+/* Whether flows that have ended may run again in part. */
+static bool runs_in_part(const struct session_options *options)
+{
+    return options->retry_failed || options->from || options->only;
+}
+
 static bool checked(const struct session_options *options, struct manifests *set,
-                    const struct store *live, const struct fit *fit, bool runs_here)
+                    const struct store *live, const struct fit *fit, bool runs_here,
+                    struct edits *edits)
 {
     const bool simulated = session_simulated(options);
     /* A simulation of this machine, unless it has resources of its own. */
@@ -274,7 +329,8 @@ static bool checked(const struct session_options *options, struct manifests *set
         .flow_steps = options->max_flow_steps,
         .live = live,
         .fresh = options->fresh,
-        .retry_failed = options->retry_failed,
+        .retry_failed = runs_in_part(options),
+        .edits = edits,
         .runs = runs_here,
         .fit = fit,
         .room = options->wait_for_resources ? ROOM_WARNED_OF : ROOM_REQUIRED,
@@ -294,6 +350,7 @@ static void run_to_end(struct session *session)
     struct error err = {0};
 
     session->failed_check.fire = check_failed;
+    session->waiting_check.fire = check_waiting;
     session->durable.run = settled;
     store_on_failure(session->backend->store, on_store_failure, session);
     /* Opened before the tracker, so that a program's last output is printed before its end. */
@@ -309,6 +366,7 @@ static void run_to_end(struct session *session)
         session->exit_code = EXIT_INTERNAL;
     }
     timer_stop(loop, &session->failed_check);
+    timer_stop(loop, &session->waiting_check);
     pod_logs_finish(take(session->logs));
 }
 
@@ -350,15 +408,22 @@ static void run_opened(struct session *session)
     session->output = output_by_name(session->options->output, &session->context.term);
     session->output_state = session->output->begin(&session->context);
     serve(session);
+    open_page(session);
 
-    const struct resume_request request = {.backend = session->backend,
-                                           .tracker = session->tracker,
-                                           .data_dir = session->options->data_dir,
-                                           .fresh = session->options->fresh,
-                                           .keep_going = session->options->keep_going,
-                                           .retry_failed = session->options->retry_failed,
-                                           .note = on_note,
-                                           .ctx = session};
+    const struct resume_request request = {
+        .backend = session->backend,
+        .tracker = session->tracker,
+        .data_dir = session->options->data_dir,
+        .fresh = session->options->fresh,
+        .keep_going = session->options->keep_going,
+        .retry_failed = session->options->retry_failed,
+        .reuse = session->options->only_changed ? REUSE_CHANGED
+                 : session->options->no_cache   ? REUSE_NONE
+                                                : NULL,
+        .rerun = {.from = session->options->from, .only = session->options->only},
+        .edits = session->edits,
+        .note = on_note,
+        .ctx = session};
 
     if (resume_all(&request, session->set)) {
         release_manifests(session);
@@ -375,6 +440,7 @@ static void run_opened(struct session *session)
     if (session->ended && strcmp(session->ended, OUTPUT_STALLED) == 0)
         stall_report_print(session->tracker);
     flow_tracker_free(session->tracker);
+    page_release(take(session->page));
     serving_stop(session->serving);
 }
 
@@ -388,23 +454,25 @@ static int pods_at_once(const struct session_options *options)
 
 /* Checks the files for this machine. `live` holds what a previous run has stored, or NULL. */
 static bool checked_here(const struct session_options *options, struct manifests *set,
-                         const struct store *live)
+                         const struct store *live, struct edits *edits)
 {
     scoped(fit) struct fit *fit = fit_new(&(struct fit_options){
         .max_pods = pods_at_once(options),
         .node_resources = options->node_resources,
+        .devices = options->devices,
         .sim = session_simulated(options),
         .live = live,
     });
 
-    return checked(options, set, live, fit, true);
+    return checked(options, set, live, fit, true, edits);
 }
 
 static void run_local(struct session *session, bool known_store)
 {
     session->store_existed = known_store;
     session->backend = backend_local_new(session->engine);
-    if (!known_store || checked_here(session->options, session->set, session->backend->store))
+    if (!known_store ||
+        checked_here(session->options, session->set, session->backend->store, session->edits))
         run_opened(session);
     else
         session->exit_code = EXIT_REFUSED;
@@ -431,7 +499,8 @@ static void run_remote(struct session *session)
     if (!session->backend) {
         cli_error(&err);
         session->exit_code = EXIT_INTERNAL;
-    } else if (checked(session->options, session->set, session->backend->store, fit, false)) {
+    } else if (checked(session->options, session->set, session->backend->store, fit, false,
+                       session->edits)) {
         run_opened(session);
     } else {
         session->exit_code = EXIT_REFUSED;
@@ -445,46 +514,73 @@ int session_run(const struct session_options *given, struct manifests *set)
     struct session_options chosen = *given;
     const struct session_options *options = &chosen;
     struct network_choice network;
+    scoped(environment) struct environment environment = {0};
+    scoped(approvals) struct approvals approvals = {0};
     struct session session = {.options = options, .set = set, .exit_code = -1};
+    scoped(edits) struct edits *edits = runs_in_part(options) ? edits_new() : NULL;
     bool known_store = store_exists(options->data_dir);
-    bool has_something = has_something_to_run(set);
+    size_t work, schedules;
     struct error err = {0};
+    enum session_opened opened;
 
+    count_work(set, &work, &schedules);
+    session.edits = edits;
+    if (!environment_collect(&environment, &options->environment))
+        return EXIT_REFUSED;
+    chosen.collected = &environment;
+    if (!approvals_check(&options->approve, set))
+        return EXIT_REFUSED;
+    approvals_init(&approvals, &options->approve);
+    chosen.answers = options->approve.count ? &approvals.answers : NULL;
     setrlimit(RLIMIT_CORE, &(struct rlimit){0}); /* Secrets are in our memory (SEC-33) */
     /* Mistakes in the files are told before the lack of anything to run. */
-    if ((!known_store || !has_something) && !checked_here(options, set, NULL))
+    if ((!known_store || !work) && !checked_here(options, set, NULL, NULL))
         return EXIT_REFUSED;
-    if (!has_something) {
-        cli_errorf("nothing to run: the files define no JobFlow and no Job");
+    if (!has_work(work, schedules))
         return EXIT_REFUSED;
-    }
-    network_choose(&chosen, set, &network);
-    session.engine = open_engine(options, &err);
-    if (!session.engine && err.code == ERR_UNAVAILABLE && network.manifest) {
+    if (!network_choose(&chosen, set, &network))
+        return EXIT_REFUSED;
+    opened = session_open(&session, &err);
+    if (opened == OPENED_FAILED && err.code == ERR_UNAVAILABLE && network.manifest) {
         if (!network_choice_yield(&chosen, &network, &err))
             return EXIT_REFUSED;
-        session.engine = open_engine(options, &err);
+        opened = session_open(&session, &err);
     }
-    if (session.engine) {
+    switch (opened) {
+    case OPENED_HERE:
+        if (schedules)
+            cli_warnf("a run fires no FlowTrigger and no CronJob: '%s serve' does, after '%s "
+                      "apply'",
+                      cli_program, cli_program);
         if (network.manifest)
             network_choice_note(&network);
         if (!known_store && options->data_dir && !session_simulated(options))
             orphans_warn(options->data_dir);
         run_local(&session, known_store);
-    } else if (err.code == ERR_UNAVAILABLE) { /* this machine lacks an isolation or network */
-        cli_errorf("%s", err.message);
+        break;
+    case OPENED_CLIENT:
+        if (options->approve.count) {
+            session.exit_code = EXIT_REFUSED;
+            cli_errorf("--approve is for flows of this process, and a daemon is at work in %s: "
+                       "write '%s approve jf/NAME STEP' when the step waits",
+                       options->data_dir, cli_program);
+            client_close(session.client);
+        } else if (environment_is_asked(&options->environment)) {
+            session.exit_code = EXIT_REFUSED;
+            cli_errorf("--env, --env-file and --inherit-env are for pods of this process, and a "
+                       "daemon is at work in %s: write env in the file",
+                       options->data_dir);
+            client_close(session.client);
+        } else {
+            run_remote(&session);
+        }
+        break;
+    case OPENED_REFUSED:
         session.exit_code = EXIT_REFUSED;
-    } else if (err.code == ERR_FORBIDDEN) { /* the data directory is not safe to use */
-        cli_error(&err);
-        session.exit_code = EXIT_REFUSED;
-    } else if (err.code != ERR_CONFLICT) {
-        cli_errorf("cannot work in the data directory: %s; choose another with --data-dir",
-                   err.message);
-        session.exit_code = EXIT_INTERNAL;
-    } else if ((session.client = open_client(options, &err))) {
-        run_remote(&session);
-    } else {
-        session.exit_code = EXIT_REFUSED;
+        break;
+    case OPENED_FAILED:
+        session.exit_code = session_say_failed(&err);
+        break;
     }
     return session.exit_code;
 }

@@ -6,6 +6,7 @@
 #include <stdint.h>
 
 #include "cli/command/command.h"
+#include "cli/manifest/environment.h"
 #include "cli/manifest/manifests.h"
 
 struct session_options {
@@ -20,6 +21,7 @@ struct session_options {
     bool hosts_as_addresses;
     const char *durability;     /* strict or relaxed */
     const char *node_resources; /* resources that pods may use; NULL = those of the machine */
+    const char *devices;        /* file that describes devices; NULL = none */
     int64_t max_flow_steps;     /* largest number of steps of a flow; 0 = the default */
     int64_t max_pods;           /* how many pods may run at once; 0 = one per CPU */
     int64_t timeout_ms;         /* time limit of the run; 0 = none */
@@ -27,15 +29,24 @@ struct session_options {
     int64_t restart_backoff_ms;
     bool wait_for_resources; /* start jobs that can never run on this machine, too */
     bool logs;
-    bool fresh;         /* forget an unfinished run of the same flows */
-    bool keep_going;    /* failurePolicy: continue for all flows */
-    bool retry_failed;  /* failed flows start again where they failed, succeeded ones are kept */
-    const char *compat; /* design or upstream */
+    bool ui;         /* starts the page */
+    bool fresh;      /* forget an unfinished run of the same flows */
+    bool keep_going; /* failurePolicy: continue for all flows */
+    const char *from,
+        *only;         /* names of the steps that run again, separated by commas; NULL: none */
+    bool only_changed; /* steps whose inputs and results are as they were are left out */
+    bool no_cache;     /* nothing is reused */
+    bool retry_failed; /* failed flows start again where they failed, succeeded ones are kept */
+    struct environment_flags environment; /* variables for the containers of all pods */
+    const struct environment *collected;  /* what they are; set by session_run */
+    struct flag_list approve;             /* steps that are approved beforehand */
+    const struct flow_answers *answers;   /* what that means; set by session_run */
+    const char *compat;                   /* design or upstream */
 };
 
 /** Lets a signal end the program with EXIT_INTERRUPTED, until the run watches for signals itself:
  * nothing is under way yet that would have to be stopped. Called first, before manifests are read. */
 void session_end_early(void);
 
-/** Run to the end. Returns the program's exit code; all output has been printed. */
+/** Runs to the end. Returns the program's exit code; all output has been printed. */
 int session_run(const struct session_options *options, struct manifests *set);

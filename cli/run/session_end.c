@@ -15,6 +15,8 @@
 enum {
     ABORT_POLL_MS = 50,
     LEAVING_NOTE = 20,     /* checks before a note says what the run waits for */
+    STOP_TRIES = 5,        /* refusals of a daemon until the run leaves its flows to it */
+    STOP_AGAIN_MS = 1000,  /* wait between two of these tries */
     DISK_FULL_CHECKS = 20, /* consecutive checks until the run gives up on a full disk */
     STUCK_TURNS = 100000,  /* number of turns of a simulation without any change */
 };
@@ -31,6 +33,25 @@ static bool disk_is_full(const struct session *session)
     return !store_writable(session->backend->store, &err) && err.code == ERR_STORAGE;
 }
 
+/* Asks the flows and jobs to end. A daemon may refuse that, for example on a full disk: then they
+ * are asked again, and after STOP_TRIES refusals the run ends and leaves them to the daemon. */
+static void ask_to_stop(struct session *session)
+{
+    struct error_list refusals = {0};
+
+    session->backend->ops->stop(session->backend, session->tracker, &refusals);
+    session->stop_tries = refusals.count ? session->stop_tries + 1 : 0;
+    if (refusals.count && (session->stop_tries == 1 || session->stop_tries == STOP_TRIES)) {
+        scoped_str note = mem_printf("cannot stop it: %s%s", refusals.items[0].message,
+                                     session->stop_tries == 1
+                                         ? "; trying again"
+                                         : "; it goes on in the daemon: 'jobflow abort' ends it");
+
+        session_note(session, note);
+    }
+    error_list_release(&refusals);
+}
+
 /* Waits until no pod is alive, then for the commit of the last decisions. On a disk that stays full
  * nothing can be stored; the run then ends as if it had been killed. */
 static void abort_check(struct timer *timer)
@@ -41,6 +62,15 @@ static void abort_check(struct timer *timer)
     if (session->disk_full_checks == DISK_FULL_CHECKS) {
         session_note(session, "the disk is full: the next run goes on from what was stored last");
         session_finish(session, session->exit_code);
+        return;
+    }
+    if (session->stop_tries == STOP_TRIES) {
+        session_finish(session, session->exit_code);
+        return;
+    }
+    if (session->stop_tries) {
+        ask_to_stop(session);
+        timer_start(session->backend->loop, &session->abort_poll, STOP_AGAIN_MS);
         return;
     }
     /* A daemon needs a moment to act on the request. */
@@ -60,7 +90,7 @@ static void abort_begin(struct session *session, const char *why)
                            : mem_strdup(why);
 
     session_note(session, text);
-    session->backend->ops->stop(session->backend, session->tracker);
+    ask_to_stop(session);
     timer_start(session->backend->loop, &session->abort_poll, 0);
 }
 
@@ -198,6 +228,16 @@ static void flush_output(struct turn_hook *hook)
 /* The signals that end a run. */
 static const int end_signals[] = {SIGINT, SIGTERM, SIGHUP};
 
+/* Returns whether the run leaves the signal ignored: nohup ignores SIGHUP for the programs that it
+ * starts. SIGINT is not left ignored: a shell without job control ignores it for programs in the
+ * background, where `kill -INT` is to end a run all the same. */
+static bool stays_ignored(int number)
+{
+    struct sigaction now;
+
+    return number == SIGHUP && sigaction(number, NULL, &now) == 0 && now.sa_handler == SIG_IGN;
+}
+
 static void on_early_signal(int number)
 {
     _exit(EXIT_INTERRUPTED);
@@ -208,7 +248,8 @@ void session_end_early(void)
     const struct sigaction action = {.sa_handler = on_early_signal};
 
     for (size_t i = 0; i < countof(end_signals); i++)
-        sigaction(end_signals[i], &action, NULL);
+        if (!stays_ignored(end_signals[i]))
+            sigaction(end_signals[i], &action, NULL);
 }
 
 static void listen_signals(struct session *session)
@@ -217,6 +258,8 @@ static void listen_signals(struct session *session)
     for (size_t i = 0; i < countof(end_signals); i++) {
         uv_signal_init(loop_uv(session->backend->loop), &session->signals[i]);
         session->signals[i].data = session;
+        if (stays_ignored(end_signals[i]))
+            continue;
         uv_signal_start(&session->signals[i], on_signal, end_signals[i]);
         uv_unref((uv_handle_t *)&session->signals[i]);
     }

@@ -25,7 +25,7 @@ static void write_reason(const struct flow_tracker *tracker, const struct flow_v
 
     flow_tracker_waits_for(tracker, step, out);
     if (out->len == before && step->message)
-        flow_view_step_why(step, out);
+        flow_view_step_reason(step, out);
     else if (out->len == before && doc_at(flow_view_step_spec(step), "dependsOn.probe"))
         buf_str(out, "it waits for its probes, which nothing answers in a simulation");
     if (out->len == before)

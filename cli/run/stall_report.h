@@ -5,6 +5,6 @@
  */
 #include "view/flow_tracker.h"
 
-/** Print on stderr why each unfinished flow and job can never go on. Takes what the newest statuses
- * tell (flow_tracker_complete). */
+/** Prints on stderr why each unfinished flow and job can never go on. Takes what the newest
+ * statuses tell (flow_tracker_complete). */
 void stall_report_print(struct flow_tracker *tracker);

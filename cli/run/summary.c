@@ -53,7 +53,7 @@ static void print_row(const struct summary *summary, const struct flow_view_step
         fprintf(summary->out, "  %d restart%s", (int)step->restarts,
                 step->restarts == 1 ? "" : "s");
     if (told)
-        flow_view_step_why(step, &why);
+        flow_view_step_reason(step, &why);
     if (why.len)
         fprintf(summary->out, "  %s", why.data);
     fputc('\n', summary->out);
@@ -191,7 +191,7 @@ static void print_flow(struct summary *summary)
     print_verdict(summary);
 }
 
-/* The first step that failed; of a loop the first iteration that did. */
+/* Returns the first step that failed; of a loop the first iteration that did. */
 static const struct flow_view_step *first_failed(const struct flow_view *flow)
 {
     for (uint32_t i = 0; i < flow->n_steps; i++) {
@@ -218,7 +218,10 @@ static void print_hints(const struct summary *summary)
         return;
     fprintf(summary->out, "\nTo see more: %s describe %s/%s%s\n", cli_program,
             flow->bare_job ? "job" : "jf", flow->name, where);
-    if (failed->loop || !flow_view_step_jobless(failed))
+    if (!failed->attempts) /* it never had a job */
+        fprintf(summary->out, "             %s explain jf/%s %s%s\n", cli_program, flow->name,
+                failed->name, where);
+    else if (failed->loop || !flow_view_step_jobless(failed))
         fprintf(summary->out, "             %s logs job/%s%s%s%s\n", cli_program, flow->name,
                 flow->bare_job ? "" : "-", flow->bare_job ? "" : failed->name, where);
 }

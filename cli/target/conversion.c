@@ -11,7 +11,7 @@
 #include "api/types/kinds/jobflow/inline_template.h"
 #include "api/types/limits.h"
 #include "api/types/text/doc.h"
-#include "base/hash.h"
+#include "base/collections/hash.h"
 #include "base/mem.h"
 #include "cli/target/documents.h"
 #include "cli/target/flow_check.h"
@@ -163,8 +163,8 @@ static bool make_one(const struct flow_pass *pass, size_t step, int iteration,
     return true;
 }
 
-/* The template that a step contains, as a source without findings of its own: what is found in it is
- * reported at the step. */
+/* Returns the template that a step contains, as a source without findings of its own: what is found
+ * in it is reported at the step. */
 static struct source *inline_source(const struct flow_pass *pass, const struct flow_step *step)
 {
     struct source *source = mem_alloc(sizeof *source + 1);
@@ -191,7 +191,7 @@ static void make_jobs(const struct flow_pass *pass, size_t step)
         its->loop && target_loop_unrolls(its->loop) && !pass->c->request->target->cluster;
     int n = unrolls ? (int)flow_loop_iterations(its->loop) : 1;
 
-    if (flow_step_is_switch(its) || !source)
+    if (!flow_step_makes_jobs(its) || !source)
         return;
     source->used = true;
     for (int i = 0; i < n; i++)

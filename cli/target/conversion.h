@@ -17,7 +17,8 @@ struct conversion_request {
 
 struct conversion_result {
     size_t errors, warnings;
-    json_t *documents; /* a list in the order of creation; owned, NULL: of a cluster, or errors */
+    json_t *documents; /* the list of written documents in order of creation, owned;
+                         * NULL: the target is a cluster, or there are errors */
 };
 
 /** Prints every finding with file, line and field. Returns true when there is no error. The files

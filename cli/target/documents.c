@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "api/types/text/doc.h"
-#include "base/hash.h"
+#include "base/collections/hash.h"
 #include "base/mem.h"
 #include "cli/target/flow_check.h"
 #include "cli/target/job_normalize.h"
@@ -109,7 +109,7 @@ static void unrolled_free(struct unrolled *all)
     }
 }
 
-/* The number of steps that a loop becomes; -1 = the step is no loop. */
+/* Returns the number of steps that a loop becomes; -1 = the step is no loop. */
 static int iterations_of(struct unrolled *all, const char *name)
 {
     struct unrolled *one;
@@ -118,7 +118,7 @@ static int iterations_of(struct unrolled *all, const char *name)
     return one ? one->iterations : -1;
 }
 
-/* The targets of a step; a loop as its steps. Owned. */
+/* Returns the targets of a step; a loop as its steps. Owned. */
 static json_t *targets_of(struct unrolled *unrolled, const struct flow_step *step)
 {
     json_t *targets = json_array();

@@ -1,5 +1,6 @@
 /*
- * A flow of many steps may have one mistake in each: the first hundred tell enough.
+ * Only the first hundred errors and the first hundred warnings are printed, because a flow of many
+ * steps may have the same mistake in each of them.
  */
 #include "cli/target/findings.h"
 

@@ -1,6 +1,7 @@
 #pragma once
 /*
- * Findings about files: printed as they are found, up to a number, and counted.
+ * Prints errors and warnings about manifests while they are being checked, and counts them. Of each
+ * severity only the first hundred are printed.
  */
 #include "cli/manifest/manifests.h"
 
@@ -9,11 +10,13 @@ struct findings {
     size_t errors, warnings;
 };
 
-/** Print one finding about the manifest at `index`. */
+/** Prints `err` as an error about the manifest at `index` of the set. */
 void findings_error(struct findings *findings, size_t index, const struct error *err);
+/** Prints `err` as a warning about the manifest at `index` of the set. */
 void findings_warn(struct findings *findings, size_t index, const struct error *err);
-/** Prints and empties both lists. */
+/** Prints all entries of both lists as errors and warnings about the manifest at `index` of the
+ * set, and empties the lists. */
 void findings_add(struct findings *findings, size_t index, struct error_list *errors,
                   struct error_list *warnings);
-/** Says how many there were, if not all of them were printed. */
+/** Prints the number of errors and warnings if some of them were not printed. */
 void findings_end(const struct findings *findings);

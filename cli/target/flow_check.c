@@ -37,14 +37,16 @@ static const struct lacking step_lacks[] = {
     {"dependsOn.probe", "{}",   "let the program wait, or depend on a step that ends", .accepted = true},
     {"if",              NULL,   "decide in the program of the step, or make two flows"},
     {"switch",          NULL,   "decide in the programs of the steps, or make several flows"},
+    {"approve",         NULL,   "make two flows, and create the second when it is approved"},
+    {"until",           NULL,   "start the server in the program of the step that uses it"},
     {"retry",           NULL,   "let the job restart: maxRetry and policies: [{event: PodFailed, action: RestartJob}] of the template"},
     {"failurePolicy",   "fail", "let the program end with 0"},
     {"when",            NULL,   "run it when the flow is over, after kubectl wait"},
 };
-/* Members that are Volcano's own, that are written out, or that matter only together with a member
- * that is refused: no failure is handled without `if`. */
+/* Members that are Volcano's own, that are written out, that matter only together with a member that
+ * is refused (no failure is handled without `if`), or that only say what need not run again. */
 static const char *const flow_known[] = {"flows", "jobRetainPolicy", "scheduling", "parameters", "handledFailures", NULL};
-static const char *const step_known[] = {"name", "dependsOn", "patch", "jobTemplateName", "run", "image", "env", "jobTemplate", "for", NULL};
+static const char *const step_known[] = {"name", "dependsOn", "patch", "jobTemplateName", "run", "image", "env", "jobTemplate", "for", "reads", "writes", "cache", NULL};
 static const char *const flow_own[] = {"flows", "jobRetainPolicy", NULL};
 static const char *const step_own[] = {"name", "dependsOn", NULL};
 static const char *const depends_own[] = {"targets", "probe", NULL};
@@ -128,9 +130,12 @@ static void check_loop(const struct flow_loop *loop, const char *path, struct er
         {"itemsFrom", "write the items, or split the work in the program of the step"},
         {"parallelism", "leave it out: all iterations run at once, or make the steps wait for one "
                         "another"},
+        {"maxFailures", "leave it out, or let the programs that may fail end with 0"},
+        {"failurePolicy", "leave it out: a failed iteration fails the flow"},
     };
     const bool there[] = {loop->until != NULL, loop->items_from != NULL,
-                          !flow_loop_is_open(loop) && !target_loop_unrolls(loop)};
+                          !flow_loop_is_open(loop) && !target_loop_unrolls(loop),
+                          loop->max_failures > 0, loop->failure_policy != LOOP_FAILURE_STOP};
 
     for (size_t i = 0; i < countof(rows); i++) {
         scoped_str field = mem_printf("%s.for.%s", path, rows[i].member);

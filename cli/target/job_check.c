@@ -95,7 +95,7 @@ static void check_policies(const struct job_check *check, const json_t *policies
     }
 }
 
-/* The flag of a word like --port=22; owned, NULL = the word is a value or nothing. */
+/* Returns the flag of a word like --port=22; owned, NULL = the word is a value or nothing. */
 static char *argument_of(const char *word)
 {
     size_t dashes = strspn(word, "-");

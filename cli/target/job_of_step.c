@@ -50,6 +50,7 @@ static bool value_of(void *ctx, const struct flow_ref *ref, struct buf *out, boo
 {
     const struct values *values = ctx;
     const struct job_of_step *request = values->request;
+    scoped(buf) struct buf text = {0};
     scoped_str name = mem_printf("%.*s", (int)ref->name_len, ref->name ? ref->name : "");
     const char *value;
 
@@ -84,11 +85,9 @@ static bool value_of(void *ctx, const struct flow_ref *ref, struct buf *out, boo
     case FLOW_REF_FLOW_PHASE:
         break;
     }
-    return error_set(err, ERR_INVALID, "",
-                     "$(%s%.*s%s%.*s) stands for what only a run can tell: %s",
-                     ref->kind == FLOW_REF_OUTPUT ? "steps." : "flow.phase", (int)ref->name_len,
-                     ref->name ? ref->name : "", ref->key ? ".outputs." : "", (int)ref->key_len,
-                     ref->key ? ref->key : "", why_unknown(ref->kind));
+    flow_ref_write(ref, &text);
+    return error_set(err, ERR_INVALID, "", "%s stands for what only a run can tell: %s", text.data,
+                     why_unknown(ref->kind));
 }
 
 /* Replaces the references in template and patch; what the patch borrows then is in `out`. */

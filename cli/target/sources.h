@@ -4,7 +4,7 @@
  * template has it, once for all steps that use it.
  */
 #include "api/types/object.h"
-#include "base/hash.h"
+#include "base/collections/hash.h"
 #include "cli/target/findings.h"
 #include "cli/target/target.h"
 
@@ -25,12 +25,12 @@ void sources_add(struct source **sources, const struct target *target, const cha
 struct source *sources_find(struct source *sources, const char *ns, const char *name);
 void sources_free(struct source *sources);
 
-/** Report what has not been reported: all errors, the warnings, or the error that is equal to `err`
- * (false: the template has none). */
+/** Reports what has not been reported: all errors, the warnings, or the error that is equal to
+ * `err` (false: the template has none). */
 void source_report(struct source *source, struct findings *findings);
 void source_warn(struct source *source, struct findings *findings);
 bool source_report_equal(struct source *source, struct findings *findings, const struct error *err);
 
-/** A document that the preflight has accepted as an object, as it was written: no defaults are set.
- * Owned. */
+/** Returns a document that the preflight has accepted as an object, as it was written: no defaults
+ * are set. Owned. */
 struct object *source_object(const json_t *doc);

@@ -25,7 +25,7 @@ extern const char *const target_choices[];
 extern const char *const target_volcano_choices[];
 #define TARGET_DEFAULT "volcano-1.13"
 
-/** The target of one of these texts; NULL for any other. */
+/** Returns the target of one of these texts; NULL for any other. */
 const struct target *target_find(const char *text);
 
 /** Returns whether Volcano's controllers run the jobs there. */

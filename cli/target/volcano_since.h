@@ -1,7 +1,8 @@
 #pragma once
 /*
- * Tells in which version of Volcano a word of a Job's manifest appeared. A word is a field, an event
- * or an action of a policy, a plugin, or an argument of a plugin. Ref: Volcano config/crd, pkg/webhooks/admission/jobs, pkg/controllers/job/plugins.
+ * Tells in which version of Volcano a word of a Job's manifest appeared. A word is a field, an
+ * event or an action of a policy, a plugin, or an argument of a plugin. Ref: Volcano config/crd,
+ * pkg/webhooks/admission/jobs, pkg/controllers/job/plugins.
  */
 #include <stdbool.h>
 
@@ -15,8 +16,8 @@ enum volcano_word {
 
 enum { VOLCANO_NEVER = 1000 };
 
-/** The minor version of Volcano 1 that has the word first; 0 when the oldest target has it, and
- * VOLCANO_NEVER when none does. */
+/** Returns the minor version of Volcano 1 that has the word first; 0 when the oldest target has it,
+ * and VOLCANO_NEVER when none does. */
 int volcano_since(enum volcano_word kind, const char *word);
 
 /** Returns whether the members below this one are looked at apart, or not at all. */

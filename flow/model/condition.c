@@ -10,11 +10,13 @@
 
 #include "api/types/kinds/pod/pod.h"
 #include "api/types/schema/flow_reference.h"
+#include "api/types/text/json_text.h"
 #include "base/mem.h"
 #include "flow/model/loop_items.h"
 #include "flow/model/retry_policy.h"
 
-/* The results of a step's finished job. An aborted job has none, because it may be resumed. */
+/* Returns the results of a step's finished job. An aborted job has none, because it may be resumed.
+ */
 static const struct job_results *results_of(const struct step *step)
 {
     bool ended = step->state == STEP_STARTED && job_phase_finished((enum job_phase)step->phase);
@@ -32,11 +34,52 @@ const struct job_results *flow_results_of(const struct flow_model *m, uint32_t s
     return results;
 }
 
+/* Returns how many iterations of the loop have come about. */
+static uint32_t iterations_begun(const struct flow_model *m, uint32_t loop)
+{
+    uint32_t count = flow_graph_iterations(m->graph, loop);
+
+    while (count && !m->steps[loop + count].attempt && m->steps[loop + count].state != STEP_SKIPPED)
+        count--;
+    return count;
+}
+
+/* Appends the outputs of all iterations as a JSON list, with null for each that has none. Returns
+ * false when none has one. */
+static bool add_list(const struct flow_model *m, uint32_t loop, const char *key, struct buf *out)
+{
+    scoped(json) json_t *list = json_array();
+    uint32_t count = iterations_begun(m, loop), found = 0;
+
+    for (uint32_t k = 1; k <= count; k++) {
+        const char *value = job_results_output(results_of(&m->steps[loop + k]), key);
+
+        found += value != NULL;
+        json_array_append_new(list, value ? json_string(value) : json_null());
+    }
+    json_text(list, out);
+    return found > 0;
+}
+
+/* Appends the output that a reference means. Returns false when there is none. */
+static bool add_output_of(const struct flow_model *m, uint32_t target, const struct flow_ref *ref,
+                          const char *key, struct buf *out)
+{
+    const char *value;
+
+    if (ref->every)
+        return add_list(m, target, key, out);
+    value = job_results_output(flow_results_of(m, target), key);
+    if (value)
+        buf_str(out, value);
+    return value != NULL;
+}
+
 static bool add_output(const struct flow_model *m, const struct flow_ref *ref, struct buf *out,
                        struct error *err)
 {
     char name[64 + 1] = "", key[64 + 1] = "";
-    const char *value;
+    scoped(buf) struct buf value = {0};
     uint32_t target;
 
     if (ref->name_len < sizeof name && ref->key_len < sizeof key) {
@@ -44,16 +87,20 @@ static bool add_output(const struct flow_model *m, const struct flow_ref *ref, s
         memcpy(key, ref->key, ref->key_len);
     }
     target = flow_graph_find(m->graph, name);
-    value = target == STEP_NONE ? NULL : job_results_output(flow_results_of(m, target), key);
-    if (value)
-        buf_str(out, value);
-    else if (target == STEP_NONE || m->steps[target].state != STEP_SKIPPED)
-        return error_set(err, ERR_NOT_FOUND, "",
-                         "step %.*s has no output %.*s: its pods write lines KEY=VALUE to their "
-                         "termination message; where it may be missing, an `if` with Exists asks "
-                         "for it",
-                         (int)ref->name_len, ref->name, (int)ref->key_len, ref->key);
-    return true;
+    if (target != STEP_NONE && add_output_of(m, target, ref, key, &value)) {
+        buf_str(out, value.data ? value.data : "");
+        return true;
+    }
+    if (target != STEP_NONE && m->steps[target].state == STEP_SKIPPED) {
+        buf_str(out, ref->every ? "[]" : "");
+        return true;
+    }
+    return error_set(
+        err, ERR_NOT_FOUND, "",
+        "%s %.*s has %soutput %.*s: its pods write lines KEY=VALUE to their "
+        "termination message; where it may be missing, an `if` with Exists asks for it",
+        ref->every ? "no iteration of step" : "step", (int)ref->name_len, ref->name,
+        ref->every ? "" : "no ", (int)ref->key_len, ref->key);
 }
 
 static bool add_parameter(const struct flow_model *m, const struct flow_ref *ref, struct buf *out,
@@ -73,11 +120,12 @@ static bool add_parameter(const struct flow_model *m, const struct flow_ref *ref
 static bool value_of(void *ctx, const struct flow_ref *ref, struct buf *out, bool *out_leave,
                      struct error *err)
 {
-    const struct flow_values *values = ctx;
+    struct flow_values *values = ctx;
     const struct flow_model *m = values->model;
     uint32_t iteration =
         values->step == STEP_NONE ? ITERATION_NONE : flow_graph_iteration(m->graph, values->step);
 
+    values->last_is_output = ref->kind == FLOW_REF_OUTPUT;
     switch (ref->kind) {
     case FLOW_REF_ITEM:
         if (iteration == ITERATION_NONE)
@@ -125,7 +173,7 @@ struct flow_ref_values flow_values_of(struct flow_values *values)
 /* Appends an entry of `items`, whose references to parameters are replaced. */
 static void add_item(const struct flow_model *m, const char *item, struct buf *out)
 {
-    struct flow_values values = {m, STEP_NONE, NULL};
+    struct flow_values values = {.model = m, .step = STEP_NONE};
     const struct flow_ref_values refs = flow_values_of(&values);
     scoped(buf) struct buf text = {0};
 
@@ -170,11 +218,11 @@ bool flow_values_compare(enum value_operator op, const char *value, const char *
            (op == VALUE_GT ? left > right : left < right);
 }
 
-/* `value` is NULL when the output or parameter does not exist. */
+/* Compares a value with those of a term; NULL: the output or parameter does not exist. */
 static bool value_matches(const struct flow_model *m, const struct term_value *term,
                           const char *value)
 {
-    struct flow_values values = {m, STEP_NONE, NULL};
+    struct flow_values values = {.model = m, .step = STEP_NONE};
     const struct flow_ref_values refs = flow_values_of(&values);
     bool found = false;
 
@@ -189,7 +237,7 @@ static bool value_matches(const struct flow_model *m, const struct term_value *t
     return found != (term->op == VALUE_NOT_IN);
 }
 
-/* The phase that a step ended in, or NULL. */
+/* Returns the phase that a step ended in, or NULL. */
 static const char *final_phase(const struct step *step)
 {
     if (step->state == STEP_SKIPPED)

@@ -21,8 +21,8 @@ bool flow_condition_handles(const struct flow_condition *condition);
 /** Appends the item of an iteration: an entry of `items`, or a number of the range. */
 void flow_iteration_item(const struct flow_model *m, uint32_t step, struct buf *out);
 
-/** The results of a step's last job; of a loop, those of its last iteration that has any. NULL =
- * none. */
+/** Returns the results of a step's last job; of a loop, those of its last iteration that has any.
+ * NULL = none. */
 const struct job_results *flow_results_of(const struct flow_model *m, uint32_t step);
 
 /* The context in which references are replaced. */
@@ -30,7 +30,9 @@ struct flow_values {
     const struct flow_model *model;
     uint32_t step;          /* STEP_NONE: only references that need no step are replaced */
     const char *flow_phase; /* how the flow ends, for its final steps; NULL = not known */
+    bool last_is_output;    /* the value that was asked for last is an output */
 };
 struct flow_ref_values;
-/** The values of references for api/types/schema/flow_reference; valid as long as `values`. */
+/** Returns the values of references for api/types/schema/flow_reference; valid as long as `values`.
+ */
 struct flow_ref_values flow_values_of(struct flow_values *values);

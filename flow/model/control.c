@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "flow/model/approval.h"
 #include "flow/model/condition.h"
 #include "flow/model/loop_items.h"
 #include "flow/model/step_probe.h"
@@ -47,12 +48,20 @@ static void notify_probing_step(struct flow_model *m, uint32_t i, uint32_t depen
     }
 }
 
+/* Returns whether the step serves others now. */
+static bool is_serving(const struct step *step)
+{
+    return step->serves && step->ready && step->state == STEP_STARTED &&
+           !job_phase_finished((enum job_phase)step->phase);
+}
+
 static void notify_one(struct flow_model *m, uint32_t i, uint32_t dependent, enum outcome outcome)
 {
     struct step_control *ctl = &m->control->steps[dependent];
 
     if (m->steps[dependent].probe) {
-        notify_probing_step(m, i, dependent, outcome);
+        if (!(outcome == MET && is_serving(&m->steps[i]))) /* its probes decide */
+            notify_probing_step(m, i, dependent, outcome);
     } else {
         m->steps[dependent].waiting -= m->steps[dependent].waiting > 0;
         ctl->met += outcome == MET;
@@ -62,28 +71,80 @@ static void notify_one(struct flow_model *m, uint32_t i, uint32_t dependent, enu
     step_set_add(&m->control->to_evaluate, dependent);
 }
 
-static void notify(struct flow_model *m, uint32_t i, enum outcome outcome, enum notified whom)
+static void notify(struct flow_model *m, uint32_t i, enum outcome outcome, enum notified targets)
 {
     struct step_control *ctl = &m->control->steps[i];
     uint8_t before = ctl->notified;
 
-    if (before >= whom)
+    if (before >= targets)
         return;
-    ctl->notified = (uint8_t)whom;
+    ctl->notified = (uint8_t)targets;
     flow_graph_each_dependent(m->graph, i, dependent)
     {
         bool conditional = flow_graph_step(m->graph, dependent)->condition != NULL;
 
-        if (conditional ? before == NOTIFIED_NONE : whom == NOTIFIED_ALL)
+        if (conditional ? before == NOTIFIED_NONE : targets == NOTIFIED_ALL)
             notify_one(m, i, dependent, outcome);
+    }
+}
+
+/* Takes back that a step served its dependents: those that have not begun wait again. */
+static void withdraw_service(struct flow_model *m, uint32_t i)
+{
+    m->control->steps[i].notified = NOTIFIED_NONE;
+    m->control->steps[i].served = false;
+    flow_graph_each_dependent(m->graph, i, dependent)
+    {
+        struct step_control *ctl = &m->control->steps[dependent];
+
+        if (m->steps[dependent].probe)
+            continue;
+        ctl->met -= ctl->met > 0;
+        m->steps[dependent].waiting++;
+        if (m->steps[dependent].state == STEP_READY) {
+            flow_model_set_state(m, dependent, STEP_WAITING);
+            step_set_add(&m->control->to_evaluate, dependent);
+        }
+    }
+}
+
+/* The step serves its dependents from the time when it is ready until its job ends. */
+static void server_changed(struct flow_model *m, uint32_t i)
+{
+    struct step *step = &m->steps[i];
+    const bool completed = step->state == STEP_STARTED && step->phase == JOB_COMPLETED;
+    const bool runs =
+        step->state == STEP_STARTED && !job_phase_finished((enum job_phase)step->phase);
+
+    step->ready &= runs;
+    step_set_add(&m->servers, i);
+    if (is_serving(step)) {
+        notify(m, i, MET, NOTIFIED_ALL);
+        m->control->steps[i].served = true;
+    } else if (!completed && m->control->steps[i].served) {
+        withdraw_service(m, i);
+    }
+}
+
+/* Looks again at the steps that serve this one. */
+static void look_at_targets(struct flow_model *m, uint32_t i)
+{
+    const uint32_t at = m->steps[i].is_iteration ? flow_graph_loop(m->graph, i) : i;
+    const struct flow_depends *depends = flow_graph_step(m->graph, at)->depends;
+
+    for (size_t t = 0; depends && t < depends->targets.count; t++) {
+        uint32_t target = flow_graph_find(m->graph, depends->targets.items[t]);
+
+        if (target != STEP_NONE && m->steps[target].serves)
+            step_set_add(&m->servers, target);
     }
 }
 
 static void set_undecided(struct flow_model *m, uint32_t i, bool undecided)
 {
-    flow_model_count(m, i, false);
+    flow_model_uncount(m, i);
     m->steps[i].failure_undecided = undecided;
-    flow_model_count(m, i, true);
+    flow_model_count(m, i);
     m->changes++;
 }
 
@@ -98,7 +159,7 @@ static bool ask_failure_handlers(const struct flow_model *m, uint32_t i, uint32_
         const struct step *handler = &m->steps[dag->next[at]];
 
         if (handler->state == STEP_WAITING)
-            ++*out_undecided;
+            *out_undecided += !handler->kept; /* a kept step never decides */
         else if (handler->state != STEP_SKIPPED)
             return true;
     }
@@ -204,8 +265,8 @@ static void run_switch(struct flow_model *m, uint32_t i)
     const struct flow_switch *choice = flow_graph_step(m->graph, i)->choice;
     struct step_control *ctl = &m->control->steps[i];
 
-    if (!ctl->chosen)
-        ctl->chosen = mem_strdup(choose(m, choice));
+    mem_free(ctl->chosen);
+    ctl->chosen = mem_strdup(choose(m, choice));
     flow_model_move_step(m, i, STEP_STARTED, JOB_COMPLETED);
     open_gates(m, i, steps_of_case(choice, ctl->chosen));
     notify(m, i, MET, NOTIFIED_ALL);
@@ -222,7 +283,7 @@ static bool condition_is_due(const struct flow_model *m, uint32_t i)
     return step->waiting <= (step->probe ? ctl->lost : 0);
 }
 
-/* The verdict on a step with `if`. */
+/* Returns the verdict on a step with `if`. */
 static enum verdict evaluate_condition(const struct flow_model *m, uint32_t i)
 {
     const struct flow_condition *condition = flow_graph_step(m->graph, i)->condition;
@@ -234,6 +295,27 @@ static enum verdict evaluate_condition(const struct flow_model *m, uint32_t i)
     if (targets && ctl->skipped == targets && !flow_condition_handles(condition))
         return IS_SKIPPED;
     return flow_condition_holds(m, condition) ? RUNS : IS_SKIPPED;
+}
+
+/* Returns whether an approval had asked when the process ended, and waits for nothing but steps which
+ * serve others and whose pods have not been seen yet. Such a question is still open: an answer may be
+ * there before the pods are. */
+static bool still_asks(const struct flow_model *m, uint32_t i)
+{
+    const struct flow_depends *depends = flow_graph_step(m->graph, i)->depends;
+    uint32_t servers = 0;
+
+    if (!m->has_servers || !m->steps[i].approval || m->steps[i].probe ||
+        !flow_model_has_asked(m, i))
+        return false;
+    for (size_t t = 0; depends && t < depends->targets.count; t++) {
+        const uint32_t target = flow_graph_find(m->graph, depends->targets.items[t]);
+        const struct step *step = target == STEP_NONE ? NULL : &m->steps[target];
+
+        servers += step && step->serves && !step->ready && step->state == STEP_STARTED &&
+                   !job_phase_finished((enum job_phase)step->phase);
+    }
+    return servers == m->steps[i].waiting;
 }
 
 static enum verdict verdict_of(const struct flow_model *m, uint32_t i)
@@ -258,9 +340,11 @@ static enum verdict verdict_of(const struct flow_model *m, uint32_t i)
     if (ctl->lost)
         return IS_SKIPPED;
     if (step->waiting)
-        return WAITS;
+        return still_asks(m, i) ? RUNS : WAITS;
     return targets && ctl->skipped >= targets ? IS_SKIPPED : RUNS;
 }
+
+static void drain(struct flow_model *m);
 
 static void skip(struct flow_model *m, uint32_t i)
 {
@@ -274,10 +358,18 @@ static void skip(struct flow_model *m, uint32_t i)
     notify(m, i, SKIPPED, NOTIFIED_ALL);
 }
 
+void flow_control_skip(struct flow_model *m, uint32_t i)
+{
+    skip(m, i);
+    drain(m);
+}
+
 static void run(struct flow_model *m, uint32_t i)
 {
     if (flow_graph_step(m->graph, i)->choice)
         run_switch(m, i);
+    else if (m->steps[i].approval)
+        flow_model_set_state(m, i, STEP_ASKING);
     else if (m->steps[i].jobless)
         flow_loop_start(m, i);
     else
@@ -288,7 +380,7 @@ static void evaluate(struct flow_model *m, uint32_t i)
 {
     enum verdict verdict;
 
-    if (m->steps[i].state != STEP_WAITING || m->steps[i].is_iteration)
+    if (m->steps[i].state != STEP_WAITING || m->steps[i].is_iteration || m->steps[i].kept)
         return;
     verdict = verdict_of(m, i);
     if (verdict == RUNS)
@@ -346,6 +438,10 @@ void flow_control_step_changed(struct flow_model *m, uint32_t i)
         return;
     if (m->probed)
         notify_probing_steps(m, i);
+    if (m->has_servers)
+        look_at_targets(m, i);
+    if (m->steps[i].serves)
+        server_changed(m, i);
     flow_control_step_ended(m, i);
     drain(m);
 }
@@ -442,6 +538,8 @@ static void recount_one(struct flow_model *m, uint32_t i)
         open_gates(m, i, NULL);
     if (choice && step->state == STEP_STARTED)
         open_gates(m, i, steps_of_case(choice, ctl->chosen ? ctl->chosen : ""));
+    if (step->serves)
+        server_changed(m, i);
     flow_control_step_ended(m, i);
 }
 

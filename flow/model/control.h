@@ -42,8 +42,13 @@ struct step_control {
     uint32_t undecided;          /* steps that may handle its failure and have not decided */
     uint32_t next, active;       /* loop: next iteration to start, and number of those that run */
     uint32_t done, failed;       /* loop: number of iterations that completed, and that failed */
+    uint32_t missing;            /* loop: number of iterations that have never run and that a rerun
+                                  * has kept; they are counted in `failed`, too */
+    uint32_t kept;               /* loop: number of failed ones, or never run, that a rerun has
+                                  * kept; they are counted in `failed`, too */
     uint8_t gate;                /* an enum step_gate */
     uint8_t notified;            /* an enum notified */
+    bool served;                 /* its dependents were told that it serves them */
     bool decided;                /* the condition has been evaluated */
     bool affected;               /* affected by a step that a manual retry begins again:
                                   * restart.c */
@@ -59,7 +64,7 @@ struct flow_control {
     struct dag conditions; /* step → steps whose conditions are about it; once a manual retry
                             * is requested */
     struct step_set to_evaluate;
-    struct step_set unannounced; /* skipped, and no event written yet */
+    struct step_set unannounced; /* skipped steps of which no event has been written yet */
     uint32_t finals;             /* number of final steps */
     bool ended;                  /* ordinary steps are done: final steps may run */
     bool live;                   /* false while the model is being recounted */
@@ -75,6 +80,8 @@ void flow_control_mark_wanted_results(struct flow_model *m);
 void flow_control_step_changed(struct flow_model *m, uint32_t step);
 /** A probe of the step has found one more target met. */
 void flow_control_target_met(struct flow_model *m, uint32_t step);
+/** Skips a step that has waited for its approval in vain. */
+void flow_control_skip(struct flow_model *m, uint32_t step);
 /** The failure of the step was marked as handled. */
 void flow_control_failure_handled(struct flow_model *m, uint32_t step);
 /** The step begins another attempt, so it will notify its dependents again. */
@@ -108,6 +115,10 @@ bool flow_loop_was_cut_short(const struct flow_model *m, uint32_t loop);
 /** Skips all iterations of a loop that does not run. */
 void flow_loop_skip(struct flow_model *m, uint32_t loop);
 
+/** What the status says of a loop that runs or has ended: how far it has come, why it failed, or which
+ * failures it tolerated. Returns the reason and appends the message; NULL when there is nothing to
+ * say. O(iterations) when it has ended. */
+const char *flow_loop_state(const struct flow_model *m, uint32_t loop, struct buf *out);
 /** Why a loop has failed, also when that is handled: returns the reason and appends the message;
  * NULL when it has not failed. O(iterations). */
 const char *flow_loop_failure(const struct flow_model *m, uint32_t loop, struct buf *out);

@@ -67,6 +67,9 @@ void flow_control_init(struct flow_model *m)
 
         step->is_iteration = flow_graph_iteration(m->graph, i) != ITERATION_NONE;
         step->jobless = flow_graph_jobless(m->graph, i);
+        step->approval = flow_graph_step(m->graph, i)->approval != NULL;
+        step->serves = flow_step_serves(flow_graph_step(m->graph, i));
+        m->has_servers |= step->serves;
         step->ignored = flow_graph_step(m->graph, i)->failure_policy == STEP_FAILURE_IGNORE;
         step->final = flow_step_is_final(flow_graph_step(m->graph, i));
         c->finals += step->final;
@@ -140,6 +143,8 @@ void flow_control_mark_wanted_results(struct flow_model *m)
             mark_terms(m, step->loop->until);
         if (step->loop && step->loop->items_from)
             mark_wanted(m, step->loop->items_from->target, strlen(step->loop->items_from->target));
+        if (outputs && step->approval && step->approval->message)
+            flow_ref_each(step->approval->message, mark_output, m);
         if (outputs) {
             flow_refs_each(step->patch_job_spec, mark_output, m);
             flow_refs_each(step->patch_spec, mark_output, m);

@@ -78,7 +78,7 @@ static void look_back(struct path *p)
 
 enum among { ALL_STEPS, ORDINARY_STEPS };
 
-/* The step that ended last. An iteration counts as a part of its loop. */
+/* Returns the step that ended last. An iteration counts as a part of its loop. */
 static uint32_t last_to_end(const struct path *p, enum among among)
 {
     uint32_t last = STEP_NONE;

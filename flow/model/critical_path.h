@@ -24,11 +24,11 @@ struct path_source {
     int64_t flow_took_ms; /* how long the flow took; -1: not known */
 };
 
-/** The JSON of status.criticalPath (owned): {steps, duration, ends}; NULL when nothing has run.
- * The duration is the time that was spent in steps of the path, each moment once: a step that went
- * on while its dependent ran, because of a probe, counts until the dependent began. O(steps +
+/** Returns the JSON of status.criticalPath (owned): {steps, duration, ends}; NULL when nothing has
+ * run. The duration is the time that was spent in steps of the path, each moment once: a step that
+ * went on while its dependent ran, because of a probe, counts until the dependent began. O(steps +
  * edges). */
 char *critical_path_text(const struct flow_model *m, const struct path_source *source);
 
-/** The JSON of criticalPath in a stored status (owned); NULL when it has none. */
+/** Returns the JSON of criticalPath in a stored status (owned); NULL when it has none. */
 char *critical_path_stored(const json_t *status);

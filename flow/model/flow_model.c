@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "base/hash.h"
+#include "base/collections/hash.h"
 #include "flow/model/control.h"
 #include "flow/model/required_fields.h"
 #include "flow/model/retry_policy.h"
@@ -17,9 +17,9 @@ static void set_job(struct flow_model *m, uint32_t i, uint64_t job)
 {
     if (m->steps[i].job == job)
         return;
-    flow_model_count(m, i, false);
+    flow_model_uncount(m, i);
     m->steps[i].job = job;
-    flow_model_count(m, i, true);
+    flow_model_count(m, i);
 }
 
 bool flow_model_waits_for_any(const struct flow_model *m, uint32_t i)
@@ -50,7 +50,8 @@ static void init_control(struct flow_model *m)
         const struct flow_step *step = &spec->steps.items[i];
 
         m->retrying |= step->retry != NULL;
-        controlled |= step->condition || step->choice || step->loop || flow_step_is_final(step) ||
+        controlled |= step->condition || !flow_step_makes_jobs(step) || step->loop ||
+                      flow_step_is_final(step) || flow_step_serves(step) ||
                       step->failure_policy == STEP_FAILURE_IGNORE;
     }
     if (controlled)
@@ -58,15 +59,15 @@ static void init_control(struct flow_model *m)
     flow_control_mark_wanted_results(m);
 }
 
-bool flow_model_init(struct flow_model *m, const struct object *flow, bool upstream,
-                     const uint32_t *extra, struct error *err)
+bool flow_model_init(struct flow_model *m, const struct object *flow,
+                     const struct flow_model_options *options, struct error *err)
 {
     const struct jobflow_spec *spec = jobflow_spec_of(flow);
     struct flow_graph *graph = NULL;
 
     if (flow_check_required_fields(spec, err))
-        graph =
-            upstream ? flow_graph_new_bare(spec, err) : flow_graph_new_expanded(spec, extra, err);
+        graph = options->upstream ? flow_graph_new_bare(spec, err)
+                                  : flow_graph_new_expanded(spec, options->extra, err);
     if (!graph)
         return false;
     memset(m, 0, sizeof *m);
@@ -74,7 +75,7 @@ bool flow_model_init(struct flow_model *m, const struct object *flow, bool upstr
     m->body = blob_ref(flow->body);
     m->name = mem_strdup(object_name(flow));
     m->name_len = (uint32_t)strlen(m->name);
-    m->upstream = upstream;
+    m->upstream = options->upstream;
     flow_model_read_policy(m, flow);
     m->compact = graph->steps > FLOW_FULL_STEPS;
     m->steps = mem_array(graph->steps ? graph->steps : 1, sizeof *m->steps);
@@ -85,8 +86,10 @@ bool flow_model_init(struct flow_model *m, const struct object *flow, bool upstr
         }
     flow_model_init_sets(m);
     ready_queue_init(&m->ready_queue, graph);
-    if (!upstream)
+    if (!m->upstream)
         init_control(m);
+    if (!m->upstream)
+        flow_model_init_reuse(m, options->reuse);
     return true;
 }
 
@@ -101,6 +104,7 @@ void flow_model_release(struct flow_model *m)
         step_history_free(m->steps[i].history);
         step_probe_free(m->steps[i].probe);
     }
+    flow_model_release_reuse(m);
     flow_control_free(m->control);
     ready_queue_release(&m->ready_queue);
     flow_model_release_sets(m);
@@ -145,7 +149,7 @@ void flow_model_target_met(struct flow_model *m, uint32_t i)
 
     if (m->control)
         flow_control_target_met(m, i);
-    else if (step->waiting && --step->waiting == 0 && step->state == STEP_WAITING)
+    else if (step->waiting && --step->waiting == 0 && step->state == STEP_WAITING && !step->kept)
         flow_model_set_state(m, i, STEP_READY);
 }
 
@@ -219,7 +223,8 @@ static bool loop_is_over(const struct flow_model *m, uint32_t i)
     return loop && loop->state == STEP_STARTED && job_phase_finished((enum job_phase)loop->phase);
 }
 
-/* The state of a step whose job has this phase: STARTED, or BACKOFF if it is to be retried. */
+/* Returns the state of a step whose job has this phase: STARTED, or BACKOFF if it is to be retried.
+ */
 static enum step_state state_of(struct flow_model *m, uint32_t i, enum job_phase phase)
 {
     struct step *step = &m->steps[i];
@@ -250,13 +255,16 @@ static void take_back_retry(struct step *step, enum job_phase phase)
     step->restored = false;
 }
 
-/* The phase of a job as its flow sees it. If the flow ended before the retry of an aborted job,
- * that job counts as Terminated (flow_model_end_retries) until it is resumed. */
+/* Returns the phase of a job as its flow sees it. A job whose result is being recorded still runs.
+ * If the flow ended before the retry of an aborted job, that job counts as Terminated
+ * (flow_model_end_retries) until it is resumed. */
 static enum job_phase phase_of(const struct step *step, const struct object *job)
 {
     enum job_phase phase = job_status_of(job)->phase;
     bool ended = step->state == STEP_STARTED && step->phase == JOB_TERMINATED;
 
+    if (phase == JOB_COMPLETED && step->held)
+        return JOB_RUNNING;
     return phase == JOB_ABORTED && ended && jobflow_attempt_of(job) == step->attempt
                ? JOB_TERMINATED
                : phase;
@@ -301,6 +309,12 @@ bool flow_model_job_changed(struct flow_model *m, uint32_t i, const struct objec
     return true;
 }
 
+void flow_model_release_hold(struct flow_model *m, uint32_t i)
+{
+    m->steps[i].held = false;
+    m->steps[i].revision = 0;
+}
+
 static void lose_unfinished(struct flow_model *m, uint32_t i, bool open, int64_t now_ms)
 {
     struct step *step = &m->steps[i];
@@ -308,6 +322,7 @@ static void lose_unfinished(struct flow_model *m, uint32_t i, bool open, int64_t
 
     step_history_end_attempt(step->history, step->attempt, now_ms);
     step->recreate = open && !over;
+    step->held = false;
     flow_model_move_step(m, i, over ? STEP_SKIPPED : open ? STEP_READY : STEP_WAITING, JOB_NONE);
 }
 
@@ -322,7 +337,7 @@ bool flow_model_job_removed(struct flow_model *m, uint32_t i, const struct objec
     }
     set_job(m, i, 0);
     keep_results(step, results);
-    if (!step->history && step->phase != JOB_COMPLETED)
+    if (!step->history && (step->phase != JOB_COMPLETED || step->judged_again))
         step->history = step_history_new(); /* keeps the attempt after its job */
     if (step->history && !step->history->job)
         step_history_job_changed(step->history, job, now_ms);
@@ -337,17 +352,21 @@ bool flow_model_job_removed(struct flow_model *m, uint32_t i, const struct objec
     return true;
 }
 
+bool flow_model_depends_on_results(const struct flow_model *m, uint32_t i, enum job_phase phase)
+{
+    return m->steps[i].results_wanted ||
+           ((phase_failed(phase) || phase == JOB_ABORTED) && m->retrying);
+}
+
 bool flow_model_wants_results(const struct flow_model *m, uint32_t i, enum job_phase phase)
 {
     const struct step *step = &m->steps[i];
-    bool aborted = phase == JOB_ABORTED;
 
     if (step->history && step->history->results && !step->history->results->restored &&
         step->phase == phase)
         return false; /* the results are known already */
-    return (job_phase_finished(phase) || aborted) &&
-           (!m->compact || step->results_wanted ||
-            ((phase_failed(phase) || aborted) && m->retrying));
+    return (job_phase_finished(phase) || phase == JOB_ABORTED) &&
+           (!m->compact || flow_model_depends_on_results(m, i, phase));
 }
 
 bool flow_model_wants_outputs(struct flow_model *m, uint32_t i)
@@ -381,9 +400,9 @@ void flow_model_mark_handled(struct flow_model *m, uint32_t i)
 {
     if (m->steps[i].handled)
         return;
-    flow_model_count(m, i, false);
+    flow_model_uncount(m, i);
     m->steps[i].handled = true;
-    flow_model_count(m, i, true);
+    flow_model_count(m, i);
     m->changes++;
     if (m->control)
         flow_control_failure_handled(m, i);
@@ -398,7 +417,7 @@ bool flow_model_step_failed(const struct flow_model *m, uint32_t i)
 {
     const struct step *step = &m->steps[i];
 
-    return has_failed(step) && !step->handled &&
+    return has_failed(step) && !step->handled && !step->tolerated &&
            !(step->is_iteration && m->steps[flow_graph_loop(m->graph, i)].handled);
 }
 
@@ -406,6 +425,6 @@ bool flow_model_step_fails_flow(const struct flow_model *m, uint32_t i)
 {
     const struct step *step = &m->steps[i];
 
-    return has_failed(step) && !flow_model_forgives(m, step) &&
+    return has_failed(step) && !step->tolerated && !flow_model_forgives(m, step) &&
            !(step->is_iteration && flow_model_forgives(m, &m->steps[flow_graph_loop(m->graph, i)]));
 }

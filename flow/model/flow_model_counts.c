@@ -58,18 +58,25 @@ static enum step_outcome outcome_of(const struct step *step)
     return step->phase == JOB_COMPLETED || phase_failed(step->phase) ? OUTCOME_DONE : OUTCOME_OPEN;
 }
 
-void flow_model_count(struct flow_model *m, uint32_t i, bool in)
+/* Adds the step to the counters and sets, or takes it out. */
+static void count_step(struct flow_model *m, uint32_t i, bool in)
 {
     const struct step *step = &m->steps[i];
     uint32_t one = in ? 1 : UINT32_MAX; /* adding UINT32_MAX subtracts one */
 
     put_in_list(m, i, in);
     m->outcomes[step->final][outcome_of(step)] += one;
+    if (step->kept && !step->final && outcome_of(step) == OUTCOME_FAILED)
+        m->kept_failures += one;
     if (step->state == STEP_STARTED && phase_failed(step->phase) && step->handled &&
         !step->ignored && !step->final && !step->is_iteration)
         m->handled_failures += one;
     if (step->state == STEP_CREATING)
         m->creating += one;
+    if (step->state == STEP_CHECKING)
+        m->checking += one;
+    if (step->state == STEP_STARTED && step->cached)
+        m->cached += one;
     if (step->state == STEP_BACKOFF)
         m->backing_off += one;
     if (step->jobless || step->state == STEP_DORMANT)
@@ -84,10 +91,25 @@ void flow_model_count(struct flow_model *m, uint32_t i, bool in)
     m->by_phase[step->phase] += one;
     if (step->final && !job_phase_finished((enum job_phase)step->phase))
         m->finals_unfinished += one;
-    if (step->job && (step->final ? job_phase_finished((enum job_phase)step->phase)
-                                  : step->judged_again || (phase_failed(step->phase) &&
-                                                           !flow_model_forgives(m, step))))
+    if (step->serves && !job_phase_finished((enum job_phase)step->phase)) {
+        m->serving += one;
+        m->serving_ready += step->ready ? one : 0;
+    }
+    if (step->job &&
+        (step->final ? job_phase_finished((enum job_phase)step->phase)
+                     : step->judged_again || (!m->selective && phase_failed(step->phase) &&
+                                              !step->tolerated && !flow_model_forgives(m, step))))
         m->failed_jobs += one;
+}
+
+void flow_model_count(struct flow_model *m, uint32_t i)
+{
+    count_step(m, i, true);
+}
+
+void flow_model_uncount(struct flow_model *m, uint32_t i)
+{
+    count_step(m, i, false);
 }
 
 void flow_model_move_step(struct flow_model *m, uint32_t i, enum step_state state,
@@ -96,16 +118,27 @@ void flow_model_move_step(struct flow_model *m, uint32_t i, enum step_state stat
     struct step *step = &m->steps[i];
     bool was_ready = step->state == STEP_READY;
 
-    flow_model_count(m, i, false);
+    flow_model_uncount(m, i);
     step->state = (uint8_t)state;
     step->phase = (uint8_t)phase;
-    flow_model_count(m, i, true);
+    flow_model_count(m, i);
     if (state == STEP_READY && !was_ready && !step->block)
         step->ready_tick = m->tick;
-    if (state == STEP_READY)
+    if (state == STEP_READY && step->look_up) {
+        step_set_add(&m->to_check, i);
+    } else if (state == STEP_READY) {
         ready_queue_put(&m->ready_queue, i);
-    else if (was_ready)
+    } else if (was_ready) {
+        step_set_remove(&m->to_check, i);
         ready_queue_remove(&m->ready_queue, i);
+    }
+    if (state == STEP_ASKING) {
+        step_set_add(&m->asking, i);
+        step_set_add(&m->to_ask, i);
+    } else {
+        step_set_remove(&m->asking, i);
+        step_set_remove(&m->to_ask, i);
+    }
     if (state == STEP_BLOCKED)
         step_set_add(&m->blocked, i);
     else if (state != STEP_READY &&
@@ -115,12 +148,13 @@ void flow_model_move_step(struct flow_model *m, uint32_t i, enum step_state stat
 }
 
 /* Every set of the model, lists first. */
-enum { SETS = FLOW_LIST_N + 5 };
+enum { SETS = FLOW_LIST_N + 9 };
 
 static struct step_set *set_at(struct flow_model *m, int at)
 {
-    struct step_set *others[] = {&m->blocked, &m->probing, &m->retried, &m->completed,
-                                 &m->to_command};
+    struct step_set *others[] = {&m->blocked,   &m->probing,    &m->retried,
+                                 &m->completed, &m->to_command, &m->to_check,
+                                 &m->to_ask,    &m->asking,     &m->servers};
 
     return at < FLOW_LIST_N ? &m->lists[at] : others[at - FLOW_LIST_N];
 }
@@ -139,8 +173,14 @@ void flow_model_release_sets(struct flow_model *m)
 
 bool flow_model_active(const struct flow_model *m)
 {
-    return flow_model_ordinary_unfinished(m) || m->creating || ready_queue_count(&m->ready_queue) ||
-           m->blocked.count || m->backing_off;
+    return m->serving_ready || flow_model_active_beside_servers(m);
+}
+
+bool flow_model_active_beside_servers(const struct flow_model *m)
+{
+    return flow_model_ordinary_unfinished(m) > m->serving_ready || m->creating ||
+           ready_queue_count(&m->ready_queue) || m->blocked.count || m->backing_off ||
+           m->to_check.count || m->checking || m->asking.count;
 }
 
 uint32_t flow_model_unfinished(const struct flow_model *m)
@@ -157,6 +197,12 @@ uint32_t flow_model_ordinary_unfinished(const struct flow_model *m)
 uint32_t flow_model_failed_steps(const struct flow_model *m)
 {
     return m->outcomes[0][OUTCOME_FAILED];
+}
+
+bool flow_model_has_failed(const struct flow_model *m)
+{
+    return flow_model_failed_steps(m) > m->kept_failures ||
+           (m->partial && !flow_model_active(m) && !flow_model_all_done(m));
 }
 
 bool flow_model_all_done(const struct flow_model *m)

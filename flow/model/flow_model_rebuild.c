@@ -20,17 +20,26 @@ void flow_model_take_over(struct flow_model *m, struct flow_model *old)
         step->probe = made.probe;
         step->is_iteration = made.is_iteration;
         step->jobless = made.jobless;
+        step->approval = made.approval;
+        step->serves = made.serves;
         step->final = made.final;
         step->ignored = made.ignored;
         step->results_wanted = made.results_wanted;
+        step->reusable = made.reusable;
+        step->look_up = made.look_up;
+        step->judged_again = false; /* a retry that is requested is prepared anew */
         if (step->probe && old->steps[from].probe)
             step_probe_take_over(step->probe, old->steps[from].probe);
+        flow_model_take_over_reuse(m, i, old, from);
         old->steps[from].history = NULL;
         old->steps[from].backoff = NULL;
+        old->steps[from].timeout = NULL;
+        old->steps[from].server = NULL;
     }
     if (m->control && old->control)
         flow_control_take_over(m, old);
     m->retries_ended = old->retries_ended;
+    m->partial = old->partial;
     m->changes = old->changes + 1;
 }
 
@@ -55,22 +64,36 @@ static void recount_step(struct flow_model *m, uint32_t i)
 {
     struct step *step = &m->steps[i];
 
-    if (step->state == STEP_READY || step->state == STEP_BLOCKED)
+    if (step->state == STEP_READY || step->state == STEP_BLOCKED || step->state == STEP_CHECKING ||
+        step->state == STEP_ASKING)
         step->state = STEP_WAITING; /* the new spec may have other dependencies */
     step->waiting = waits_at_first(m, i);
     step->completion_notified = false;
     step->failure_undecided = false;
     if (m->control)
         flow_control_reset(m, i);
-    flow_model_count(m, i, true);
+    flow_model_count(m, i);
     if (step->probe)
         step_set_add(&m->probing, i);
+    if (step->serves)
+        step_set_add(&m->servers, i);
     if (step->attempt > 1 || step->retry || step->state == STEP_BACKOFF)
         step_set_add(&m->retried, i);
     if (step->attempt && step->state >= STEP_STARTED)
         ready_queue_gang_formed(&m->ready_queue, i);
-    if (!m->control && !step->waiting && step->state == STEP_WAITING)
+    if (!m->control && !step->waiting && step->state == STEP_WAITING && !step->kept)
         flow_model_set_state(m, i, STEP_READY);
+}
+
+/* Marks the iterations whose failures their loop has tolerated. */
+static void mark_tolerated(struct flow_model *m)
+{
+    for (uint32_t i = 0; i < m->graph->steps; i++) {
+        const struct step *loop =
+            m->steps[i].is_iteration ? &m->steps[flow_graph_loop(m->graph, i)] : NULL;
+
+        m->steps[i].tolerated = loop && loop->state == STEP_STARTED && loop->phase == JOB_COMPLETED;
+    }
 }
 
 void flow_model_recount(struct flow_model *m)
@@ -80,9 +103,13 @@ void flow_model_recount(struct flow_model *m)
     ready_queue_clear(&m->ready_queue);
     memset(m->by_phase, 0, sizeof m->by_phase);
     memset(m->outcomes, 0, sizeof m->outcomes);
+    m->checking = m->cached = 0;
     m->started = m->creating = m->failed_jobs = m->backing_off = m->unlisted = 0;
-    m->finals_unfinished = m->handled_failures = 0;
+    m->finals_unfinished = m->handled_failures = m->kept_failures = m->serving = m->serving_ready =
+        0;
     m->counted = true;
+    if (m->control)
+        mark_tolerated(m);
     for (uint32_t i = 0; i < m->graph->steps; i++)
         recount_step(m, i);
     if (m->control) {

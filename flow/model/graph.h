@@ -13,10 +13,10 @@
  * every step by name at every event.
  */
 #include "api/types/kinds/jobflow/jobflow.h"
-#include "base/arena.h"
-#include "base/dag.h"
+#include "base/collections/arena.h"
+#include "base/collections/dag.h"
+#include "base/collections/name_index.h"
 #include "base/error.h"
-#include "base/name_index.h"
 #include "flow/model/step_set.h"
 
 struct flow_graph {
@@ -43,44 +43,44 @@ struct flow_vertex {
 };
 
 /**
- * Build the graph of `spec` (borrowed for the life of the graph). Returns an owned graph, or NULL
+ * Builds the graph of `spec` (borrowed for the life of the graph). Returns an owned graph, or NULL
  * with `err`: INVALID at `spec.flows[i].name` for a name used twice, at
  * `spec.flows[i].dependsOn.targets[j]` for an unknown target, at `spec.flows` for a cycle, naming
  * a step on it. Admission refuses all of these earlier, with better messages; this check guards
  * against objects that bypassed admission (INV-F7). O(steps + edges).
  */
 struct flow_graph *flow_graph_new(const struct jobflow_spec *spec, struct error *err);
-/** The expanded form. `extra` is the member of that name; it is copied and may be NULL. */
+/** Returns the expanded form. `extra` is the member of that name; it is copied and may be NULL. */
 struct flow_graph *flow_graph_new_expanded(const struct jobflow_spec *spec, const uint32_t *extra,
                                            struct error *err);
-/** The graph of targets alone, as upstream reads a flow. */
+/** Returns the graph of targets alone, as upstream reads a flow. */
 struct flow_graph *flow_graph_new_bare(const struct jobflow_spec *spec, struct error *err);
 void flow_graph_free(struct flow_graph *graph); /* NULL is ignored */
 SCOPED_DEFINE_PTR(flow_graph, struct flow_graph *, flow_graph_free)
 
-/** The step of that name, or STEP_NONE. */
+/** Returns the step of that name, or STEP_NONE. */
 uint32_t flow_graph_find(const struct flow_graph *graph, const char *name);
 
-/** The entry of the spec that a vertex comes from; for an iteration, that of its loop. */
+/** Returns the entry of the spec that a vertex comes from; for an iteration, that of its loop. */
 static inline const struct flow_step *flow_graph_step(const struct flow_graph *graph, uint32_t step)
 {
     return &graph->spec->steps.items[graph->vertices ? graph->vertices[step].step : step];
 }
 
-/** The name of a vertex: that of the step, or `<step>-<i>` for an iteration. The job is named
- * `<flow>-` and this name. */
+/** Returns the name of a vertex: that of the step, or `<step>-<i>` for an iteration. The job is
+ * named `<flow>-` and this name. */
 static inline const char *flow_graph_name(const struct flow_graph *graph, uint32_t step)
 {
     return graph->vertices ? graph->vertices[step].name : graph->spec->steps.items[step].name;
 }
 
-/** The number of an iteration, from 0; ITERATION_NONE for any other vertex. */
+/** Returns the number of an iteration, from 0; ITERATION_NONE for any other vertex. */
 static inline uint32_t flow_graph_iteration(const struct flow_graph *graph, uint32_t step)
 {
     return graph->vertices ? graph->vertices[step].iteration : ITERATION_NONE;
 }
 
-/** The loop that an iteration belongs to; only for iterations. */
+/** Returns the loop that an iteration belongs to; only for iterations. */
 static inline uint32_t flow_graph_loop(const struct flow_graph *graph, uint32_t step)
 {
     return step - graph->vertices[step].iteration - 1;
@@ -97,12 +97,12 @@ static inline uint32_t flow_graph_iterations(const struct flow_graph *graph, uin
            (graph->extra ? graph->extra[graph->vertices[step].step] : 0);
 }
 
-/** Returns whether the vertex has no job of its own: a switch, or a loop. */
+/** Returns whether the vertex has no job of its own: a switch, an approval, or a loop. */
 static inline bool flow_graph_jobless(const struct flow_graph *graph, uint32_t step)
 {
     const struct flow_step *spec = flow_graph_step(graph, step);
 
-    return (spec->choice && !graph->bare) ||
+    return ((spec->choice || spec->approval) && !graph->bare) ||
            (spec->loop && graph->vertices && graph->vertices[step].iteration == ITERATION_NONE);
 }
 
@@ -121,7 +121,7 @@ static inline size_t flow_graph_targets(const struct flow_graph *graph, uint32_t
          at_ < (graph)->dag.first[(step) + 1] && (dependent = (graph)->dag.next[at_], true);       \
          at_++)
 
-/** The graph of targets and choices together. */
+/** Returns the graph of targets and choices together. */
 static inline const struct dag *flow_graph_order(const struct flow_graph *graph)
 {
     return graph->choices.vertices ? &graph->all : &graph->dag;

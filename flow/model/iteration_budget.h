@@ -11,10 +11,10 @@
 /* Each function returns an array [spec->steps.count] of further iterations (owned); NULL when no
  * loop has any. */
 
-/** The budgets that a stored status shows. */
+/** Returns the budgets that a stored status shows. */
 uint32_t *iteration_budget_stored(const struct jobflow_spec *spec, const json_t *status);
-/** The budgets of a graph, for the steps of a spec that may be another one. */
+/** Returns the budgets of a graph, for the steps of a spec that may be another one. */
 uint32_t *iteration_budget_kept(const struct jobflow_spec *spec, const struct flow_graph *graph);
-/** The budgets of the model, with as many iterations again for each loop that has used up its own;
- * NULL when none has. */
+/** Returns the budgets of the model, with as many iterations again for each loop that has used up
+ * its own; NULL when none has. */
 uint32_t *iteration_budget_renewed(const struct flow_model *m);

@@ -6,8 +6,9 @@
  *   until                     Iterations run one after the other, until the condition holds after
  *                             one. The loop fails when maxIterations are used up.
  *
- * A loop with a failed iteration fails: at once, and those that have not started are skipped; or,
- * when the flow continues after failures or the step ignores them, when all others have ended.
+ * A loop in which more than maxFailures iterations have failed fails: at once, and those that have
+ * not started are skipped; or, when the loop or the flow continues after failures or the step ignores
+ * them, when all others have ended. With fewer failures it completes.
  *
  * Everything is computed from the states of the iterations, so a loop continues after a restart.
  */
@@ -30,7 +31,7 @@ static bool is_to_start(const struct step *iteration)
 static bool has_no_job(const struct step *iteration)
 {
     return is_to_start(iteration) || iteration->state == STEP_READY ||
-           iteration->state == STEP_BLOCKED;
+           iteration->state == STEP_CHECKING || iteration->state == STEP_BLOCKED;
 }
 
 /* Returns how many iterations the status shows as steps. Those of an `until`, and those beyond the
@@ -62,9 +63,21 @@ static void skip_rest(struct flow_model *m, uint32_t loop)
     m->control->steps[loop].next = count;
 }
 
+/* The failures of a loop that completes are none of the flow. */
+static void tolerate_failures(struct flow_model *m, uint32_t loop)
+{
+    for (uint32_t i = loop + 1; i <= loop + flow_graph_iterations(m->graph, loop); i++) {
+        flow_model_uncount(m, i);
+        m->steps[i].tolerated = true;
+        flow_model_count(m, i);
+    }
+}
+
 static void finish(struct flow_model *m, uint32_t loop, enum job_phase phase)
 {
     skip_rest(m, loop);
+    if (phase == JOB_COMPLETED && m->control->steps[loop].failed)
+        tolerate_failures(m, loop);
     flow_model_move_step(m, loop, STEP_STARTED, phase);
     flow_control_step_ended(m, loop);
 }
@@ -81,7 +94,16 @@ static bool goes_on_after_failures(const struct flow_model *m, uint32_t loop)
 {
     bool over = m->retries_ended && !m->steps[loop].final;
 
-    return !over && (m->continues || m->steps[loop].ignored);
+    return !over && (m->continues || m->steps[loop].ignored ||
+                     loop_of(m, loop)->failure_policy == LOOP_FAILURE_CONTINUE);
+}
+
+/* Returns whether more iterations have failed than the loop tolerates. */
+static bool has_failed(const struct flow_model *m, uint32_t loop)
+{
+    const struct step_control *ctl = &m->control->steps[loop];
+
+    return ctl->missing || ctl->failed > (uint32_t)loop_of(m, loop)->max_failures;
 }
 
 /* Ends the loop if its iterations say so. */
@@ -92,17 +114,18 @@ static bool end_if_over(struct flow_model *m, uint32_t loop)
     const struct loop_items *items = spec->items_from ? loop_items_of(m, loop) : NULL;
     uint32_t count = count_of(m, loop), ended = ctl->done + ctl->failed;
 
-    if ((ctl->failed && !goes_on_after_failures(m, loop)) || (items && items->reason)) {
+    if ((has_failed(m, loop) && ctl->failed > ctl->kept && !goes_on_after_failures(m, loop)) ||
+        (items && items->reason)) {
         finish(m, loop, JOB_FAILED);
         return true;
     }
     if (spec->until && !ctl->active && ended && flow_condition_holds(m, spec->until)) {
-        finish(m, loop, ctl->failed ? JOB_FAILED : JOB_COMPLETED);
+        finish(m, loop, has_failed(m, loop) ? JOB_FAILED : JOB_COMPLETED);
         return true;
     }
     if (ended < count)
         return false;
-    finish(m, loop, spec->until || ctl->failed ? JOB_FAILED : JOB_COMPLETED);
+    finish(m, loop, spec->until || has_failed(m, loop) ? JOB_FAILED : JOB_COMPLETED);
     return true;
 }
 
@@ -135,6 +158,7 @@ static void count_ended(struct flow_model *m, uint32_t loop, uint32_t iteration)
         return;
     }
     ctl->failed++;
+    ctl->kept += m->steps[iteration].kept;
     if (m->steps[loop].ignored)
         flow_model_mark_handled(m, iteration);
 }
@@ -147,6 +171,10 @@ static void count_iteration(struct flow_model *m, uint32_t loop, uint32_t iterat
 
     if (step->state == STEP_STARTED && job_phase_finished((enum job_phase)step->phase)) {
         count_ended(m, loop, iteration);
+    } else if (step->kept && step->state == STEP_SKIPPED) {
+        ctl->failed++; /* the loop is not complete without it */
+        ctl->missing++;
+        ctl->kept++;
     } else if (!is_to_start(step) && step->state != STEP_SKIPPED) {
         ctl->active++;
     }
@@ -167,7 +195,7 @@ void flow_loop_start(struct flow_model *m, uint32_t loop)
     struct step_control *ctl = &m->control->steps[loop];
     uint32_t count = flow_graph_iterations(m->graph, loop);
 
-    ctl->next = ctl->active = ctl->done = ctl->failed = 0;
+    ctl->next = ctl->active = ctl->done = ctl->failed = ctl->kept = ctl->missing = 0;
     loop_items_free(take(ctl->items));
     flow_model_move_step(m, loop, STEP_STARTED, JOB_RUNNING);
     for (uint32_t k = 0; k < count; k++)
@@ -214,6 +242,7 @@ void flow_loop_iteration_ended(struct flow_model *m, uint32_t iteration)
 struct iteration_counts {
     uint32_t ran, failed, never_ran; /* iterations that ran (some may still run), failed, never
                                       * ran */
+    uint32_t cached;                 /* those that were reused */
     uint32_t first_failed;           /* the first iteration that failed; STEP_NONE: none failed */
 };
 
@@ -227,6 +256,7 @@ static struct iteration_counts count_iterations(const struct flow_model *m, uint
 
         counts.never_ran += step->state == STEP_SKIPPED;
         counts.ran += step->state == STEP_STARTED;
+        counts.cached += step->state == STEP_STARTED && step->cached;
         if (step->state != STEP_STARTED || !phase_failed(step->phase))
             continue;
         if (!counts.failed++)
@@ -246,6 +276,48 @@ static void describe_iterations(const struct flow_model *m, const struct iterati
                total, total == 1 ? "" : "s");
     if (counts->never_ran)
         buf_printf(out, ", %u never ran", counts->never_ran);
+}
+
+/* Tells how far a running loop has come. */
+static void describe_progress(const struct flow_model *m, uint32_t loop, struct buf *out)
+{
+    const struct step_control *ctl = &m->control->steps[loop];
+    const uint32_t ended = ctl->done + ctl->failed, count = count_of(m, loop);
+
+    if (loop_of(m, loop)->until)
+        buf_printf(out, "%u iteration%s ended, at most %u run", ended,
+                   ended == 1 ? " has" : "s have", count);
+    else
+        buf_printf(out, "%u of %u iteration%s ended", ended, count, count == 1 ? " has" : "s have");
+    if (ctl->failed)
+        buf_printf(out, ", %u of them failed", ctl->failed);
+    if (ctl->active)
+        buf_printf(out, "; %u at work", ctl->active);
+}
+
+const char *flow_loop_state(const struct flow_model *m, uint32_t loop, struct buf *out)
+{
+    const struct step *step = &m->steps[loop];
+    struct iteration_counts counts;
+
+    if (!loop_of(m, loop) || step->state != STEP_STARTED)
+        return NULL;
+    if (step->phase == JOB_RUNNING) {
+        describe_progress(m, loop, out);
+        return "Iterating";
+    }
+    if (step->phase != JOB_COMPLETED)
+        return flow_loop_failure(m, loop, out);
+    counts = count_iterations(m, loop);
+    if (counts.ran && counts.cached == counts.ran) {
+        buf_printf(out, "all %u iterations were reused", counts.ran);
+        return STEP_CACHED_TEXT;
+    }
+    if (!counts.failed || !loop_of(m, loop)->max_failures)
+        return NULL;
+    describe_iterations(m, &counts, out);
+    buf_printf(out, ", maxFailures is %d", loop_of(m, loop)->max_failures);
+    return "FailuresTolerated";
 }
 
 const char *flow_loop_failure(const struct flow_model *m, uint32_t loop, struct buf *out)

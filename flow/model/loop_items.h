@@ -16,6 +16,6 @@ struct loop_items {
     char *message;
 };
 
-/** The items of a loop that has begun; NULL before. They are kept until it begins again. */
+/** Returns the items of a loop that has begun; NULL before. They are kept until it begins again. */
 const struct loop_items *loop_items_of(const struct flow_model *m, uint32_t loop);
 void loop_items_free(struct loop_items *items); /* NULL is ignored */

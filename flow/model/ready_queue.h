@@ -53,5 +53,5 @@ uint32_t ready_queue_next(const struct ready_queue *queue); /* the next step, or
 uint32_t ready_queue_batch(const struct ready_queue *queue, uint32_t step);
 /** Returns how many members of the step's gang start together; only for a step in a gang. */
 uint32_t ready_queue_gang_min(const struct ready_queue *queue, uint32_t step);
-/** The gang of a step, or NULL. */
+/** Returns the gang of a step, or NULL. */
 const struct flow_gang *ready_queue_gang(const struct ready_queue *queue, uint32_t step);

@@ -12,7 +12,7 @@
 bool retry_policy_allows(const struct jobflow_spec *spec, const struct flow_step *step,
                          enum job_phase phase, const struct job_results *results, int retries);
 
-/** The wait before the `retry`-th retry, from 1. */
+/** Returns the wait before the `retry`-th retry, from 1. */
 int64_t retry_policy_delay_ms(const struct flow_step *step, unsigned retry);
 
 /** Returns whether the rule holds for the exit code. */

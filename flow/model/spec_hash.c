@@ -7,8 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/collections/hash.h"
 #include "base/encoding/jsonscan.h"
-#include "base/hash.h"
 #include "base/mem.h"
 
 static void hash_all(struct flow_model *m)

@@ -8,7 +8,8 @@
 
 enum { SPEC_HASH_TEXT_MAX = 17 };
 
-/** The hash of the entry that a vertex comes from. The first call computes those of all steps. */
+/** Returns the hash of the entry that a vertex comes from. The first call computes those of all
+ * steps. */
 uint64_t flow_spec_hash(struct flow_model *m, uint32_t step);
 
 void spec_hash_format(uint64_t hash, char out[SPEC_HASH_TEXT_MAX]); /* writes sixteen hex digits */

@@ -8,7 +8,7 @@
 
 /** Appends the union of two sets of the same size; `b` may be NULL. */
 void step_bitmap_write(const struct step_set *a, const struct step_set *b, struct buf *out);
-/** The size that a set needs to hold every bit of the text. */
+/** Returns the size that a set needs to hold every bit of the text. */
 uint32_t step_bitmap_room(const char *text);
 /** Adds the members to `out`; bits beyond its size are ignored. False when `text` is not base64. */
 bool step_bitmap_read(const char *text, struct step_set *out);

@@ -90,9 +90,9 @@ static bool same_second(int64_t a_ms, int64_t b_ms)
 }
 
 /*
- * The first condition of the job that is not in the history yet: the one behind the last span. If
- * that span is not among the conditions (it is of another job, or its phase was entered again), the
- * first condition that is not earlier than the span.
+ * Returns the first condition of the job that is not in the history yet: the one behind the last
+ * span. If that span is not among the conditions (it is of another job, or its phase was entered
+ * again), the first condition that is not earlier than the span.
  */
 static size_t first_new(const struct step_span *last, const struct job_status *status)
 {
@@ -247,6 +247,7 @@ void step_history_end_attempt(struct step_history *history, unsigned attempt, in
         history->restarts += job_status_of(history->job)->retry_count;
     job_results_free(take(history->results));
     drop_kept(history);
+    history->asked_ms = 0;
     object_unref(take(history->job));
     object_unref(take(history->counted));
 }

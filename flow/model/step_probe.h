@@ -37,7 +37,8 @@ uint32_t step_probe_open(const struct step_probe *probe);
 /** The tasks of a target's job are known: notes which entries apply to it. `job` NULL: the job is
  * gone and may have had any task. */
 void step_probe_learn_tasks(struct step_probe *probe, size_t target, const struct job_spec *job);
-/** An entry that applies to no target; SIZE_MAX = none, or some target's tasks are not known. */
+/** Returns an entry that applies to no target; SIZE_MAX = none, or some target's tasks are not
+ * known. */
 size_t step_probe_unmatched_entry(const struct step_probe *probe);
 /** Stops the probes that run. */
 void step_probe_stop(struct step_probe *probe);

@@ -30,7 +30,7 @@ bool step_set_add(struct step_set *set, uint32_t step);
 bool step_set_remove(struct step_set *set, uint32_t step);
 bool step_set_has(const struct step_set *set, uint32_t step);
 
-/** The smallest member that is at least `from`, or STEP_NONE. */
+/** Returns the smallest member that is at least `from`, or STEP_NONE. */
 uint32_t step_set_next(const struct step_set *set, uint32_t from);
 
 #define step_set_each(set, step)                                                                   \

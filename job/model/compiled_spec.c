@@ -9,7 +9,7 @@
 #include <strings.h>
 
 #include "api/types/labels.h"
-#include "base/hash.h"
+#include "base/collections/hash.h"
 #include "base/mem.h"
 #include "job/plugins/plugin.h"
 
@@ -32,6 +32,7 @@ struct job_spec_cache {
     struct cached *all;
     struct job_compiled_spec *newest, *oldest; /* the compiled specs that are not used now */
     unsigned unused;
+    struct job_schedulers schedulers;
 };
 
 int32_t job_task_minimum(const struct job_task *task)
@@ -69,7 +70,35 @@ int32_t job_compiled_task_at(const struct job_compiled_spec *compiled, const cha
     return -1;
 }
 
-/* A copy of the decoded spec with the defaults of admission: M1, M3, M4, M6…M10. */
+static bool is_absent(const struct job_compiled_spec *compiled, const char *scheduler)
+{
+    const char *absent = compiled->owner->schedulers.absent;
+
+    return absent && scheduler && strcmp(scheduler, absent) == 0;
+}
+
+const char *job_compiled_scheduler(const struct job_compiled_spec *compiled, const char *given)
+{
+    return given && *given && !is_absent(compiled, given) ? given
+                                                          : compiled->owner->schedulers.usual;
+}
+
+static const char *template_scheduler(const struct job_task *task)
+{
+    return json_string_value(
+        json_object_get(json_object_get(task->template, "spec"), "schedulerName"));
+}
+
+static void note_lacking_scheduler(struct job_compiled_spec *compiled, const struct job_spec *given)
+{
+    bool lacks = is_absent(compiled, given->scheduler_name);
+
+    for (size_t i = 0; i < given->tasks.count; i++)
+        lacks = lacks || is_absent(compiled, template_scheduler(&given->tasks.items[i]));
+    compiled->lacking = lacks ? compiled->owner->schedulers.absent : NULL;
+}
+
+/* Returns a copy of the decoded spec with the defaults of admission: M1 to M4, M6 to M10. */
 static const struct job_spec *with_defaults(struct job_compiled_spec *compiled,
                                             const struct job_spec *given)
 {
@@ -89,6 +118,7 @@ static const struct job_spec *with_defaults(struct job_compiled_spec *compiled,
             task->replicas = 0;
         task->min_available = (struct opt_i32){true, job_task_minimum(task)};
     }
+    spec->scheduler_name = job_compiled_scheduler(compiled, given->scheduler_name);
     if (!spec->queue || !*spec->queue)
         spec->queue = "default";
     if (spec->max_retry == 0)
@@ -188,7 +218,7 @@ static void index_dependents(struct job_compiled_spec *compiled)
         }
 }
 
-/* Remove tasks whose dependencies are all removed, until none is left or only a cycle remains. */
+/* Removes tasks whose dependencies are all removed, until none is left or only a cycle remains. */
 static bool check_cycles(struct job_compiled_spec *compiled)
 {
     uint32_t count = (uint32_t)compiled->spec->tasks.count, done = 0, ready = 0;
@@ -296,6 +326,7 @@ static void compile(struct job_compiled_spec *compiled, const struct object *job
 
     compiled->arena = arena_new(0);
     compiled->spec = with_defaults(compiled, given);
+    note_lacking_scheduler(compiled, given);
     sum_up(compiled, (struct job_spec *)(uintptr_t)compiled->spec);
     compiled->tasks = arena_array(compiled->arena, count, sizeof *compiled->tasks);
     order = arena_array(compiled->arena, count, sizeof *order);
@@ -325,9 +356,13 @@ static void compile(struct job_compiled_spec *compiled, const struct object *job
         check_plugins(compiled);
 }
 
-struct job_spec_cache *job_spec_cache_new(void)
+struct job_spec_cache *job_spec_cache_new(const struct job_schedulers *schedulers)
 {
-    return mem_alloc(sizeof(struct job_spec_cache));
+    struct job_spec_cache *cache = mem_alloc(sizeof *cache);
+
+    if (schedulers)
+        cache->schedulers = *schedulers;
+    return cache;
 }
 
 static void drop(struct job_spec_cache *cache, struct cached *cached)

@@ -24,9 +24,8 @@ struct job_compiled_task {
     bool needs_any;                        /* iteration any, with two names or more */
     const struct kv *labels, *annotations; /* labels and annotations of the pod template */
     uint32_t n_labels, n_annotations;
-    struct blob
-        *pod_body; /* body of the pods, made by job/pod.c on first use; NULL when the pods of the
-                    * task differ */
+    /* Body of the pods, made by pod.c on first use; NULL when the pods of the task differ. */
+    struct blob *pod_body;
 };
 
 struct job_compiled_spec {
@@ -40,11 +39,12 @@ struct job_compiled_spec {
     bool has_dependencies;
     bool pods_differ;        /* a plugin adds to pods: each has a body of its own */
     bool uses_pod_addresses; /* objects of a plugin depend on the addresses of pods */
-    const char *invalid;     /* why the job cannot be run, or NULL (9.2 step 0) */
+    /* The absent scheduler, which the job or a template names; NULL: none does. */
+    const char *lacking;
+    const char *invalid; /* why the job cannot be run, or NULL (9.2 step 0) */
     const char *invalid_reason;
-    struct blob
-        *group_body; /* body of the PodGroup, made by job/podgroup.c; NULL when it depends on more
-                      * than the job's body */
+    /* Body of the PodGroup, made by podgroup.c; NULL when it depends on more than the job's body. */
+    struct blob *group_body;
 
     struct blob *body; /* the members from here on are private */
     struct arena *arena;
@@ -55,14 +55,24 @@ struct job_compiled_spec {
     bool first_generation;
 };
 
-struct job_spec_cache *job_spec_cache_new(void);
+/* Which scheduler pods get. Borrowed names. */
+struct job_schedulers {
+    const char *usual;  /* of pods whose job and template name none; NULL: they name none */
+    const char *absent; /* the cluster lacks it: pods that name it get the usual one; NULL: none */
+};
+
+/** `schedulers` is copied; NULL: pods keep what job and template name. */
+struct job_spec_cache *job_spec_cache_new(const struct job_schedulers *schedulers);
 void job_spec_cache_free(struct job_spec_cache *cache); /* every spec must have been put back */
 
-/** The compiled spec of a job's body; the caller puts it back when done. */
+/** Returns the compiled spec of a job's body; the caller puts it back when done. */
 struct job_compiled_spec *job_compiled_spec_get(struct job_spec_cache *cache,
                                                 const struct object *job);
 void job_compiled_spec_put(struct job_compiled_spec *compiled); /* NULL is ignored */
 
+/** Returns the scheduler of pods for which the job or a template names `given` (may be NULL); NULL
+ * when they name none. */
+const char *job_compiled_scheduler(const struct job_compiled_spec *compiled, const char *given);
 /** Position of a task, or -1. O(log tasks). */
 int32_t job_compiled_task_at(const struct job_compiled_spec *compiled, const char *name);
 /** Gang minimum of a task: minAvailable, else minPartitions × partitionSize, else replicas (15.1).

@@ -25,8 +25,8 @@ struct pod_facts {
  * or task is missing or damaged. */
 bool job_pod_facts(const struct object *pod, struct pod_facts *out);
 
-/** The time of an event from the pod's own status, in ms since the epoch (O-26), so that the
- * process that sees it happen and the next process agree. 0 = the pod does not say; the event
+/** Returns the time of an event from the pod's own status, in ms since the epoch (O-26), so that
+ * the process that sees it happen and the next process agree. 0 = the pod does not say; the event
  * happens now. `known` is the previous version of the pod, or NULL. */
 int64_t job_event_since_ms(enum job_event event, const struct object *known,
                            const struct object *pod);
@@ -40,8 +40,8 @@ struct task_facts {
 };
 
 /**
- * The event of a change. `before` is NULL when the pod is new, `after` is NULL when it is gone.
- * EVENT_NONE: nothing changed that matters. EVENT_OUT_OF_SYNC: only a sync is due.
+ * Returns the event of a change. `before` is NULL when the pod is new, `after` is NULL when it is
+ * gone. EVENT_NONE: nothing changed that matters. EVENT_OUT_OF_SYNC: only a sync is due.
  */
 enum job_event job_event_of(const struct pod_facts *before, const struct pod_facts *after,
                             const struct task_facts *task);

@@ -39,6 +39,17 @@ static bool is_past_its_epoch(const struct job_model *model, const struct pod_fa
     return !(state->phase == JOB_RESTARTING && failures >= model->compiled->spec->max_retry);
 }
 
+/* Returns whether an unmarked companion is doomed: by its own end, which makes room for its next
+ * pod, by a restart of the job, or because no other pod is left. */
+static bool is_unwanted_companion(const struct job_model *model, const struct pod_facts *pod)
+{
+    bool finished = pod->phase == POD_SUCCEEDED || pod->phase == POD_FAILED;
+
+    if (!job_phase_active(model->state.phase))
+        return !finished && model->companions_leave;
+    return finished || model->companions_leave || is_past_its_epoch(model, pod);
+}
+
 static bool is_doomed(const struct job_model *model, const struct job_task_model *task,
                       const struct job_slot *slot, int32_t index)
 {
@@ -48,13 +59,15 @@ static bool is_doomed(const struct job_model *model, const struct job_task_model
         return true;
     if (index >= task->replicas && job_phase_active(model->state.phase))
         return true;
-    return is_past_its_epoch(model, &slot->facts);
+    return task->companion ? is_unwanted_companion(model, &slot->facts)
+                           : is_past_its_epoch(model, &slot->facts);
 }
 
-static bool is_vacant(const struct job_task_model *task, const struct job_slot *slot, int32_t index)
+static bool is_vacant(const struct job_model *model, const struct job_task_model *task,
+                      const struct job_slot *slot, int32_t index)
 {
     return slot->class == SLOT_EMPTY && !slot->pod && slot->op == SLOT_IDLE &&
-           index < task->replicas;
+           index < task->replicas && !(task->companion && model->companions_leave);
 }
 
 static void classify(const struct job_model *model, const struct job_task_model *task,
@@ -81,13 +94,15 @@ static void count(struct job_model *model, struct job_task_model *task, const st
 {
     if (slot->class != SLOT_EMPTY) {
         model->totals[slot->class] += sign;
+        if (task->companion)
+            model->companions[slot->class] += sign;
         task->by_class[slot->class] += sign;
         if (slot->class == SLOT_PENDING || slot->class == SLOT_RUNNING)
             task->restarts += (int64_t)sign * slot->facts.restarts;
         if (slot->class != SLOT_TERMINATING && slot->facts.ready)
             task->ready += sign;
     }
-    if (is_vacant(task, slot, index)) {
+    if (is_vacant(model, task, slot, index)) {
         task->vacant += sign;
         if (task->unlocked)
             model->vacant += sign;
@@ -126,6 +141,20 @@ static void update_started(struct job_model *model, uint32_t at)
     task->started = started;
 }
 
+static bool companions_ready(const struct job_model *model)
+{
+    for (uint32_t t = 0; t < model->compiled->spec->tasks.count; t++)
+        if (model->tasks[t].companion && !job_model_task_ready(model, t))
+            return false;
+    return true;
+}
+
+bool job_model_task_waits(const struct job_model *model, uint32_t task)
+{
+    return model->compiled->tasks[task].n_needs > 0 ||
+           (model->lifecycle.has_companions && !model->tasks[task].companion);
+}
+
 static void set_unlocked(struct job_model *model, uint32_t at)
 {
     const struct job_compiled_task *needs = &model->compiled->tasks[at];
@@ -136,6 +165,8 @@ static void set_unlocked(struct job_model *model, uint32_t at)
     for (uint32_t i = 0; i < needs->n_needs; i++)
         met += job_model_task_ready(model, needs->needs[i]);
     unlocked = needs->n_needs == 0 || (needs->needs_any ? met > 0 : met == needs->n_needs);
+    if (model->lifecycle.has_companions && !task->companion)
+        unlocked = unlocked && companions_ready(model);
     if (unlocked != task->unlocked) {
         task->unlocked = unlocked;
         model->vacant += unlocked ? task->vacant : -task->vacant;
@@ -147,8 +178,8 @@ static void update_short(struct job_model *model, uint32_t at)
 {
     struct job_task_model *task = &model->tasks[at];
     const struct job_task *spec = spec_of(model, at);
-    bool now =
-        spec->min_available.set && task->by_class[SLOT_SUCCEEDED] < spec->min_available.value;
+    bool now = !task->companion && spec->min_available.set &&
+               task->by_class[SLOT_SUCCEEDED] < spec->min_available.value;
 
     model->tasks_below_minimum += now - task->below_minimum;
     task->below_minimum = now;
@@ -163,20 +194,72 @@ static struct job_slot *slot_open(struct job_model *model, struct slot_id at)
     return slot;
 }
 
+/* Unlocks or locks what waits for the task, whose readiness has changed. */
+static void unlock_dependents(struct job_model *model, uint32_t at)
+{
+    const struct job_compiled_task *compiled = &model->compiled->tasks[at];
+
+    for (uint32_t i = 0; i < compiled->n_dependents; i++)
+        set_unlocked(model, compiled->dependents[i]);
+    for (uint32_t t = 0; model->tasks[at].companion && t < model->compiled->spec->tasks.count; t++)
+        if (!model->tasks[t].companion)
+            set_unlocked(model, t);
+}
+
+/* Returns whether the companions have served: no pod of another task is or becomes alive. While the
+ * job runs this is the case when all of those have ended. */
+static bool must_companions_leave(const struct job_model *model)
+{
+    struct job_counts counts;
+
+    if (!model->lifecycle.has_companions)
+        return false;
+    counts = job_model_counts(model);
+    if (!job_phase_active(counts.phase))
+        return job_counts_alive(&counts) == job_counts_companions_alive(&counts);
+    return counts.phase == JOB_RUNNING && job_counts_ordinary(&counts) > 0 &&
+           (int64_t)counts.succeeded + counts.failed == job_counts_ordinary(&counts);
+}
+
+/* Dooms the companions, or wants them again, when must_companions_leave changes. O(companions). */
+static void update_companions(struct job_model *model)
+{
+    bool leave = must_companions_leave(model);
+
+    if (leave == model->companions_leave)
+        return;
+    for (uint32_t t = 0; t < model->compiled->spec->tasks.count; t++) {
+        struct job_task_model *task = &model->tasks[t];
+
+        for (int32_t i = 0; task->companion && i < task->n_slots; i++)
+            count(model, task, &task->slots[i], i, -1);
+    }
+    model->companions_leave = leave;
+    for (uint32_t t = 0; t < model->compiled->spec->tasks.count; t++) {
+        struct job_task_model *task = &model->tasks[t];
+
+        for (int32_t i = 0; task->companion && i < task->n_slots; i++) {
+            classify(model, task, &task->slots[i], i);
+            count(model, task, &task->slots[i], i, +1);
+        }
+    }
+    for (uint32_t t = 0; t < model->compiled->spec->tasks.count; t++)
+        set_unlocked(model, t);
+}
+
 static void slot_close(struct job_model *model, struct slot_id at, bool was_ready)
 {
     struct job_task_model *task = &model->tasks[at.task];
     struct job_slot *slot = &task->slots[at.index];
-    const struct job_compiled_task *compiled = &model->compiled->tasks[at.task];
 
     classify(model, task, slot, at.index);
     count(model, task, slot, at.index, +1);
     update_short(model, at.task);
-    if (compiled->n_dependents > 0 && was_ready != job_model_task_ready(model, at.task))
-        for (uint32_t i = 0; i < compiled->n_dependents; i++)
-            set_unlocked(model, compiled->dependents[i]);
-    if (compiled->n_needs > 0)
+    if (was_ready != job_model_task_ready(model, at.task))
+        unlock_dependents(model, at.task);
+    if (job_model_task_waits(model, at.task))
         update_started(model, at.task);
+    update_companions(model);
 }
 
 bool job_model_task_ready(const struct job_model *model, uint32_t task)
@@ -184,7 +267,7 @@ bool job_model_task_ready(const struct job_model *model, uint32_t task)
     return model->tasks[task].ready >= job_task_wanted_ready(spec_of(model, task));
 }
 
-/* Add slots up to `n_slots` and count them as vacant. */
+/* Adds slots up to `n_slots` and counts them as vacant. */
 static void grow(struct job_model *model, uint32_t at, int32_t n_slots)
 {
     struct job_task_model *task = &model->tasks[at];
@@ -233,12 +316,14 @@ static void begin_version(struct job_model *model)
     model->counted_version = model->state.version;
 }
 
-/* Count all slots anew, for changes that affect every slot. */
+/* Counts all slots anew, for changes that affect every slot. */
 static void recount(struct job_model *model)
 {
     if (model->counted_version != model->state.version)
         begin_version(model);
     memset(model->totals, 0, sizeof model->totals);
+    memset(model->companions, 0, sizeof model->companions);
+    model->companions_leave = false;
     model->vacant = model->to_remove = model->tasks_below_minimum = model->absent = 0;
     for (uint32_t t = 0; t < model->compiled->spec->tasks.count; t++) {
         struct job_task_model *task = &model->tasks[t];
@@ -257,16 +342,42 @@ static void recount(struct job_model *model)
     }
     for (uint32_t t = 0; t < model->compiled->spec->tasks.count; t++)
         set_unlocked(model, t);
+    update_companions(model);
+}
+
+/* Reads the annotations of the job. Returns true when the tasks that are kept alive have changed. */
+static bool read_lifecycle(struct job_model *model)
+{
+    const struct meta *meta = model->job->meta;
+    bool changed = false;
+
+    model->lifecycle = job_lifecycle_of(meta, model->compiled->spec);
+    for (uint32_t t = 0; t < model->compiled->spec->tasks.count; t++) {
+        struct job_task_model *task = &model->tasks[t];
+        bool companion =
+            model->lifecycle.has_companions && job_is_companion(meta, spec_of(model, t)->name);
+
+        changed = changed || companion != task->companion;
+        task->companion = companion;
+    }
+    return changed;
 }
 
 void job_model_init(struct job_model *model, const struct object *job,
-                    struct job_compiled_spec *compiled)
+                    struct job_compiled_spec *compiled, const struct job_model_options *options)
 {
     *model = (struct job_model){.job = object_ref(job), .compiled = compiled};
+    if (options) {
+        model->local_pods = options->local_pods;
+        model->own_network = options->own_network;
+        model->keeps_by_default = options->keeps_succeeded;
+        model->gang = options->gang;
+    }
     job_state_load(&model->state, job_status_of(job));
     model->counted_version = model->state.version;
     read_resumes(model);
     model->tasks = mem_array(compiled->spec->tasks.count, sizeof *model->tasks);
+    read_lifecycle(model);
     for (uint32_t t = 0; t < compiled->spec->tasks.count; t++) {
         model->tasks[t].replicas = spec_of(model, t)->replicas;
         grow(model, t, model->tasks[t].replicas);
@@ -300,6 +411,8 @@ void job_model_set_job(struct job_model *model, const struct object *job)
     if (old->meta != job->meta) {
         read_resumes(model);
         job_slot_annotations_configure(model);
+        if (read_lifecycle(model))
+            recount(model);
     }
     object_unref(old);
 }
@@ -382,8 +495,8 @@ static struct task_facts task_facts_of(const struct job_model *model, uint32_t a
 {
     const struct job_task_model *task = &model->tasks[at];
 
-    return (struct task_facts){task->replicas, spec_of(model, at)->max_retry, task->restarts,
-                               task->by_class[SLOT_SUCCEEDED]};
+    return (struct task_facts){task->replicas, task->companion ? -1 : spec_of(model, at)->max_retry,
+                               task->restarts, task->by_class[SLOT_SUCCEEDED]};
 }
 
 enum job_event job_model_set_pod(struct job_model *model, struct slot_id at,
@@ -408,8 +521,10 @@ enum job_event job_model_set_pod(struct job_model *model, struct slot_id at,
     slot->pod = pod ? object_ref(pod) : NULL;
     slot->facts = pod ? *facts : keeps ? before : (struct pod_facts){0};
     slot->kept = keeps;
-    model->annotations_changed |= keeps;
-    /* The change ends a creation or removal; the answer to the write may come before or after it. */
+    model->annotations_changed |=
+        keeps || (model->keeps_by_default && pod && facts->phase == POD_SUCCEEDED);
+    /* The change ends a creation or removal; the answer to the write may come before or after it.
+     */
     if (!pod || slot->op == SLOT_CREATING)
         slot->op = SLOT_IDLE;
     slot_close(model, at, was_ready);
@@ -428,6 +543,18 @@ void job_model_set_op(struct job_model *model, struct slot_id at, enum slot_op o
     slot_close(model, at, was_ready);
 }
 
+void job_model_keep_success(struct job_model *model, struct slot_id at)
+{
+    bool was_ready = job_model_task_ready(model, at.task);
+    struct job_slot *slot = slot_open(model, at);
+
+    slot->kept = true;
+    slot->facts =
+        (struct pod_facts){.phase = POD_SUCCEEDED, .ready = true, .version = model->state.version};
+    model->annotations_changed = true;
+    slot_close(model, at, was_ready);
+}
+
 void job_model_forget_success(struct job_model *model, struct slot_id at)
 {
     bool was_ready = job_model_task_ready(model, at.task);
@@ -443,7 +570,7 @@ bool job_model_next_vacant(struct job_model *model, uint32_t at, struct slot_id 
     if (task->vacant == 0 || !task->unlocked)
         return false;
     for (int32_t i = task->vacant_from; i < task->replicas; i++)
-        if (is_vacant(task, &task->slots[i], i)) {
+        if (is_vacant(model, task, &task->slots[i], i)) {
             task->vacant_from = i;
             *out = (struct slot_id){at, i};
             return true;
@@ -470,13 +597,22 @@ struct job_counts job_model_counts(const struct job_model *model)
 {
     const struct job_spec *spec = model->compiled->spec;
     const struct job_state *state = &model->state;
+    const int32_t *companions = model->companions;
+    struct job_companion_counts kept = {0};
 
+    for (uint32_t t = 0; model->lifecycle.has_companions && t < spec->tasks.count; t++)
+        if (model->tasks[t].companion) {
+            kept.replicas += model->tasks[t].replicas;
+            kept.minimum += job_task_minimum(spec_of(model, t));
+        }
+    kept.alive = (int64_t)companions[SLOT_PENDING] + companions[SLOT_RUNNING] +
+                 companions[SLOT_UNKNOWN] + companions[SLOT_TERMINATING];
     return (struct job_counts){
         .phase = state->phase,
         .pending = model->totals[SLOT_PENDING],
         .running = model->totals[SLOT_RUNNING],
-        .succeeded = model->totals[SLOT_SUCCEEDED],
-        .failed = model->totals[SLOT_FAILED],
+        .succeeded = model->totals[SLOT_SUCCEEDED] - companions[SLOT_SUCCEEDED],
+        .failed = model->totals[SLOT_FAILED] - companions[SLOT_FAILED],
         .terminating = model->totals[SLOT_TERMINATING],
         .unknown = model->totals[SLOT_UNKNOWN],
         .replicas = model->compiled->replicas,
@@ -490,5 +626,7 @@ struct job_counts job_model_counts(const struct job_model *model)
         .targeted = model->targeted,
         .most_slot_restarts = model->most_slot_restarts,
         .tasks_below_minimum = model->tasks_below_minimum,
+        .companions = kept,
+        .must_fail = job_reason_fails(state->reason),
     };
 }

@@ -9,14 +9,17 @@
  *
  * A pod that must be removed is *doomed*. Which pods are doomed follows from stored state alone:
  * marked pods, pods beyond the task's replicas, pods of an older kill epoch, and every unfinished
- * pod in phases that want no pods. Therefore a decided kill goes on after a crash, and repeating it
+ * pod in phases that want no pods. Companions (api/types/kinds/job/lifecycle.h) are the exception:
+ * at the end of the job they are doomed when no other pod is left, and before it when they have ended. Therefore a decided kill goes on after a crash, and repeating it
  * changes nothing (O-29, O-30). A doomed pod counts as terminating and as nothing else (O-45).
  *
  * The model does no I/O: it takes over versions of pods and answers questions. One change of a pod
  * costs O(1) (O-40); a change of epoch or of the spec costs O(pods).
  */
+#include "api/types/kinds/job/lifecycle.h"
 #include "job/model/compiled_spec.h"
 #include "job/model/event.h"
+#include "job/model/gang.h"
 #include "job/state/phase.h"
 #include "job/state/verdicts.h"
 
@@ -58,6 +61,7 @@ struct job_task_model {
     int32_t to_remove_to; /* highest index that may be in `to_remove` */
     int32_t absent;       /* kept successes whose pod is deleted */
     bool unlocked;        /* dependencies are met (or there are none) */
+    bool companion;       /* its pods run as long as the job and do not count for its end */
     bool started;         /* counts in a staged gang (O-57): is_started */
     bool below_minimum;   /* fewer pods succeeded than the task's own minimum */
 };
@@ -66,9 +70,13 @@ struct job_model {
     struct object *job;   /* the newest version of the Job */
     struct object *group; /* newest version of the PodGroup, or NULL */
     struct job_compiled_spec *compiled;
+    const struct job_gang_form *gang; /* NULL: that of Volcano */
     struct job_state state;
     struct job_task_model *tasks; /* the tasks, [compiled->spec->tasks.count] */
+    struct job_lifecycle lifecycle;
     int32_t totals[SLOT_CLASS_N];
+    int32_t companions[SLOT_CLASS_N]; /* the part of `totals` that are companions */
+    bool companions_leave;            /* no other pod is left that is or becomes alive */
     int32_t tasks_below_minimum;
     int32_t vacant; /* number of vacant slots in unlocked tasks */
     int32_t absent; /* kept successes of all tasks whose pod is deleted */
@@ -80,6 +88,7 @@ struct job_model {
     bool local_pods;            /* pods run on this machine (job/controller.h) */
     int32_t targeted;           /* part of state.retry_count that slots answer for */
     int32_t most_slot_restarts; /* most restarts of any slot */
+    bool keeps_by_default;      /* a job without the annotation keeps successes, too */
     bool keeps_succeeded, slot_budget; /* facts about slots that are kept
                                         * (job/model/slot_annotations.h) */
     bool annotations_changed, annotations_written;
@@ -91,34 +100,44 @@ struct slot_id {
     int32_t index;
 };
 
-/** Make a model without pods from the stored job. Consumes `compiled`. */
+/* Where the pods of a job run. */
+struct job_model_options {
+    bool local_pods, own_network;     /* as in struct job_model */
+    bool keeps_succeeded;             /* unless the job's annotation says otherwise */
+    const struct job_gang_form *gang; /* NULL: that of Volcano */
+};
+
+/** Makes a model without pods from the stored job. Consumes `compiled`. `options` may be NULL: pods
+ * of a cluster, of which nothing is kept. */
 void job_model_init(struct job_model *model, const struct object *job,
-                    struct job_compiled_spec *compiled);
+                    struct job_compiled_spec *compiled, const struct job_model_options *options);
 void job_model_release(struct job_model *model);
 
-/** Take over a newer version of the job with the same body. */
+/** Takes over a newer version of the job with the same body. */
 void job_model_set_job(struct job_model *model, const struct object *job);
-/** Take over a newer version with another body: replicas and minimums follow. Consumes `compiled`.
+/** Takes over a newer version with another body: replicas and minimums follow. Consumes `compiled`.
  * O(pods). */
 void job_model_set_spec(struct job_model *model, const struct object *job,
                         struct job_compiled_spec *compiled);
 /** Phase or version of `state` changed: determine the doomed pods and count anew. O(pods). */
 void job_model_new_epoch(struct job_model *model);
 
-/** Find the slot of a pod by its name and annotation. False when the job has no such task or
+/** Finds the slot of a pod by its name and annotation. False when the job has no such task or
  * index. */
 bool job_model_locate(const struct job_model *model, const struct object *pod, struct slot_id *out);
 struct job_slot *job_model_slot(const struct job_model *model,
                                 struct slot_id at); /* returns NULL if the slot was never used */
-/** The partition a slot is in; -1 in a task without partitions. */
+/** Returns the partition a slot is in; -1 in a task without partitions. */
 int32_t job_model_partition(const struct job_model *model, struct slot_id at);
 
-/** Take over a version of the pod in a slot (a reference is kept); NULL = it is gone. Returns the
+/** Takes over a version of the pod in a slot (a reference is kept); NULL = it is gone. Returns the
  * event that this raises. Older versions of the known pod are ignored. */
 enum job_event job_model_set_pod(struct job_model *model, struct slot_id at,
                                  const struct object *pod, const struct pod_facts *facts);
 void job_model_set_op(struct job_model *model, struct slot_id at, enum slot_op op);
-/** Forget that a slot's deleted pod succeeded: the slot wants a pod again. */
+/** A vacant slot counts as succeeded: its pod was collected while no controller ran. */
+void job_model_keep_success(struct job_model *model, struct slot_id at);
+/** Forgets that a slot's deleted pod succeeded: the slot needs a pod again. */
 void job_model_forget_success(struct job_model *model, struct slot_id at);
 
 /** The lowest slot that wants a pod; the highest doomed pod with no write in flight. False when
@@ -127,5 +146,7 @@ bool job_model_next_vacant(struct job_model *model, uint32_t task, struct slot_i
 bool job_model_next_removal(struct job_model *model, uint32_t task, struct slot_id *out);
 
 struct job_counts job_model_counts(const struct job_model *model);
+/** Returns whether the task waits for others before its pods are created. */
+bool job_model_task_waits(const struct job_model *model, uint32_t task);
 /** Returns whether the task has as many ready pods as tasks that depend on it wait for (13). */
 bool job_model_task_ready(const struct job_model *model, uint32_t task);

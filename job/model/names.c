@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/hash.h"
+#include "base/collections/hash.h"
 #include "base/mem.h"
 
 bool job_parse_int(const char *text, int32_t *out)

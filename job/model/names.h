@@ -30,6 +30,12 @@
 #define ANNOTATION_RESUME_VERSION      "volcano.sh/job-resume-version"
 #define ANNOTATION_VOLUME_FALLBACK     "volcano.sh/volume-fallback"
 #define ANNOTATION_DEPENDSON_GANG      "volcano.sh/dependson-gang"
+#define LABEL_MANAGED_BY               "app.kubernetes.io/managed-by"
+#define MANAGED_BY_US                  "jobflow"
+#define LABEL_COSCHEDULING_GROUP       "scheduling.x-k8s.io/pod-group"
+#define LABEL_KUEUE_QUEUE              "kueue.x-k8s.io/queue-name"
+#define LABEL_KUEUE_GROUP              "kueue.x-k8s.io/pod-group-name"
+#define ANNOTATION_KUEUE_COUNT         "kueue.x-k8s.io/pod-group-total-count"
 #define ANNOTATION_KEEP_SUCCEEDED      "volcano.sh/keep-succeeded"
 #define ANNOTATION_RESTART_BUDGET      "volcano.sh/restart-budget"
 
@@ -40,13 +46,14 @@ bool job_parse_int(const char *text, int32_t *out);
 char *job_pod_name(const char *job, const char *task, int32_t index);
 /** Returns the name `<job>-<uid>`, owned. */
 char *job_podgroup_name(const struct object *job);
-/** The claim made for the volume at `position`: `<job>-pvc-` and 12 characters from uid and
+/** Returns the claim made for the volume at `position`: `<job>-pvc-` and 12 characters from uid and
  * position; owned. */
 char *job_claim_name(const struct object *job, size_t position);
-/** The name of a claim's volume inside pods: the same for every pod and at most 63 bytes; owned. */
+/** Returns the name of a claim's volume inside pods: the same for every pod and at most 63 bytes;
+ * owned. */
 char *job_claim_volume_name(const char *claim);
 
-/** The job with these annotations set, owned. */
+/** Returns the job with these annotations set, owned. */
 struct object *job_annotated(const struct object *job, const struct kv *set, size_t n);
 
 /** Partition of a replica: index / size; 0 for a size that is not positive. */

@@ -2,8 +2,8 @@
 /*
  * Lifecycle policies: they map an event to an action. Pure. Ref: spec/job.md 6.
  *
- * The policies of a job are compiled once per body (job/model/compiled_spec.h) into rows with a mask of
- * events, so that matching an event costs a few comparisons.
+ * The policies of a job are compiled once per body (job/model/compiled_spec.h) into rows with a
+ * mask of events, so that matching an event costs a few comparisons.
  */
 #include "api/types/kinds/job/job.h"
 
@@ -45,9 +45,9 @@ struct job_policy_result {
 };
 
 /**
- * The action for an event. `task` are the policies of the event's task (empty for events of the
- * job), `job` those of the job. The first row that applies wins, the task's rows first. An event
- * that no policy names gives SyncJob (JobUpdated: UpdateJob).
+ * Returns the action for an event. `task` are the policies of the event's task (empty for events of
+ * the job), `job` those of the job. The first row that applies wins, the task's rows first. An
+ * event that no policy names gives SyncJob (JobUpdated: UpdateJob).
  */
 struct job_policy_result job_policy_match(const struct job_policy_input *what,
                                           int32_t status_version, struct job_policy_rows task,

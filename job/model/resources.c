@@ -66,7 +66,7 @@ static void raise_to(struct usage *usage, const struct usage *floor)
     }
 }
 
-/* Read a resource list of a manifest. Admission refuses quantities that do not parse; here they
+/* Reads a resource list of a manifest. Admission refuses quantities that do not parse; here they
  * count zero. */
 static void read_list(const json_t *list, struct usage *out)
 {

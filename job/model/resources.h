@@ -12,7 +12,7 @@ struct usage_item {
     bool binary; /* written with a binary suffix (Mi), and printed with one */
 };
 
-/* A sum of resource lists; a handful of names. Zeroed to start. */
+/* A sum of resource lists. It is meant for few names. A zeroed struct is an empty sum. */
 struct usage {
     struct usage_item *items;
     size_t count, cap;
@@ -28,5 +28,5 @@ void usage_of_template(const json_t *template, struct usage *out);
 void usage_add(struct usage *sum, const struct usage *what, int64_t times);
 /** Returns 0 for a resource that is not mentioned. */
 quantity_nano usage_get(const struct usage *usage, const char *name);
-/** The list as text quantities, in name order; memory of the arena. */
+/** Returns the list as text quantities, in name order; memory of the arena. */
 struct str_map usage_map(const struct usage *usage, struct arena *arena);

@@ -21,7 +21,7 @@ void job_slot_annotations_configure(struct job_model *model)
     const char *keep = meta_annotation(model->job->meta, ANNOTATION_KEEP_SUCCEEDED);
     const char *budget = meta_annotation(model->job->meta, ANNOTATION_RESTART_BUDGET);
 
-    model->keeps_succeeded = keep && strcmp(keep, "true") == 0;
+    model->keeps_succeeded = keep ? strcmp(keep, "true") == 0 : model->keeps_by_default;
     model->slot_budget = budget && strcmp(budget, "slot") == 0;
     job_slot_annotations_mark_changed(model);
 }
@@ -36,7 +36,7 @@ struct range {
     int32_t number;   /* 1 when the text gives none */
 };
 
-/* Read the next range and move `*at` behind it. False at the end of the text, or when it is
+/* Reads the next range and moves `*at` behind it. False at the end of the text, or when it is
  * damaged. */
 static bool next_range(const char **at, struct range *out)
 {
@@ -116,9 +116,19 @@ void job_slot_annotations_load(struct job_model *model)
     model->annotations_changed = false;
 }
 
-static int32_t success_of(const struct job_slot *slot)
+static int32_t kept_success_of(const struct job_slot *slot)
 {
     return slot->kept && slot->class == SLOT_SUCCEEDED;
+}
+
+static int32_t success_of(const struct job_slot *slot)
+{
+    return slot->class == SLOT_SUCCEEDED;
+}
+
+bool job_slot_annotations_name_successes(const struct job_model *model, uint32_t task)
+{
+    return note_of(model, KEY_SUCCEEDED, task) != NULL;
 }
 
 static int32_t restarts_of(const struct job_slot *slot)
@@ -163,7 +173,8 @@ bool job_slot_annotations_write(struct job_model *model)
     model->annotations_written = true;
     for (uint32_t t = 0; t < model->compiled->spec->tasks.count; t++) {
         if (model->keeps_succeeded)
-            changed |= write_task(model, KEY_SUCCEEDED, t, success_of);
+            changed |= write_task(model, KEY_SUCCEEDED, t,
+                                  model->keeps_by_default ? success_of : kept_success_of);
         if (model->slot_budget)
             changed |= write_task(model, KEY_RESTARTS, t, restarts_of);
     }

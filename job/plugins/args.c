@@ -10,7 +10,7 @@
 #include "base/buf.h"
 #include "base/encoding/hex.h"
 
-/* 1 t T TRUE true True, 0 f F FALSE false False. */
+/* Parses a boolean as Go does: 1 t T TRUE true True, 0 f F FALSE false False. */
 static bool parse_bool(const char *text, bool *out)
 {
     static const char *const words[][6] = {{"0", "f", "F", "FALSE", "false", "False"},
@@ -32,7 +32,8 @@ static bool is_digit(char c, int base)
     return digit >= 0 && digit < base;
 }
 
-/* The base that the prefix names; `*text` moves behind it. An underscore may follow the prefix. */
+/* Returns the base that the prefix names; `*text` moves behind it. An underscore may follow the
+ * prefix. */
 static int base_of(const char **text)
 {
     static const struct {
@@ -151,7 +152,7 @@ static bool store(const struct job_arg *arg, const char *text, void *out, struct
     return false;
 }
 
-/* The word without its dashes, or NULL when the word ends the flags. */
+/* Returns the word without its dashes, or NULL when the word ends the flags. */
 static const char *flag_text(const char *word)
 {
     if (word[0] != '-' || word[1] == '\0' || strcmp(word, "--") == 0)

@@ -28,7 +28,7 @@ struct job_arg {
     size_t offset; /* offset in the struct that the flags are read into */
 };
 
-/** Read `words` into `out`, which holds the defaults. `table` ends with a row without name.
+/** Reads `words` into `out`, which holds the defaults. `table` ends with a row without name.
  * Findings go to `ignored` (may be NULL). */
 void job_args_read(const struct job_arg *table, struct str_list words, void *out,
                    struct error_list *ignored);

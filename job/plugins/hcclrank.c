@@ -50,7 +50,7 @@ static bool has_rank(const struct job_task *task)
     return rank && *rank;
 }
 
-/* The value of the variable when it is RANK and not empty, otherwise NULL. */
+/* Returns the value of the variable when it is RANK and not empty, otherwise NULL. */
 static const char *rank_in(const json_t *entry)
 {
     const char *name = json_string_value(json_object_get(entry, "name"));
@@ -82,7 +82,7 @@ static char *table_name(const struct job_plugin_job *job)
     return mem_printf("%s-hccl", job->name);
 }
 
-/* Write the devices of a pod from the annotation of its node: {"devices": [{"device_id",
+/* Writes the devices of a pod from the annotation of its node: {"devices": [{"device_id",
  * "device_ip"}]}. Ranks count up from `first`; returns the next rank. */
 static int write_devices(struct jsonw *w, const struct object *pod, int first)
 {
@@ -135,7 +135,7 @@ static void list_task(const struct job_plugin_job *job, const struct job_task *t
     }
 }
 
-/* The rank table: servers in the order of their ranks. */
+/* Returns the rank table: servers in the order of their ranks. */
 static char *table_text(const struct job_plugin_job *job, const struct hcclrank_args *args)
 {
     const struct job_task *master = job_task_named(job->spec, args->master);

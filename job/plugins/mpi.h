@@ -4,5 +4,5 @@
  */
 #include "job/plugins/plugin.h"
 
-/** The port that mpi asks for, or 0 when the job does not have the plugin (O-P25). */
+/** Returns the port that mpi asks for, or 0 when the job does not have the plugin (O-P25). */
 int64_t job_mpi_port(const struct job_spec *spec);

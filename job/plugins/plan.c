@@ -91,7 +91,7 @@ void job_pod_plan_port(struct job_pod_plan *plan, enum job_pod_scope scope, cons
     plan->ports[plan->n_ports++] = (struct job_pod_port){container, name, (int32_t)number, scope};
 }
 
-/* Append unless an entry with the same `key` is there; consumes `entry`. */
+/* Appends unless an entry with the same `key` is there; consumes `entry`. */
 static void append_once(json_t **list, json_t *entry, const char *key)
 {
     size_t i;

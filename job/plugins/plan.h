@@ -2,7 +2,7 @@
 /*
  * Plans: what the hooks of plugins ask for. An object plan lists objects that the job needs; a pod
  * plan lists additions to one pod. Plans are carried out by job/plugin_objects.c and
- * job/pod_plugins.c. Ref: spec/job-plugins.md 1.4, O-P02, O-P06, O-P07.
+ * job/objects/pod_plugins.c. Ref: spec/job-plugins.md 1.4, O-P02, O-P06, O-P07.
  */
 #include <jansson.h>
 
@@ -32,7 +32,7 @@ struct job_object_plan {
     size_t count, cap;
 };
 
-/** Append an object; `body` is consumed. The row is returned for its other members, borrowed until
+/** Appends an object; `body` is consumed. The row is returned for its other members, borrowed until
  * the next call. */
 struct job_plan_object *job_plan_object(struct job_object_plan *plan, const struct kind *kind,
                                         const char *name, struct blob *body);
@@ -67,7 +67,7 @@ struct job_pod_plan {
     json_t *init;              /* list of containers behind the author's init containers */
     json_t *volumes;           /* JSON list of volumes */
     json_t *mounts;            /* list of volume mounts, for every container */
-    const char *run_container; /* whose command is replaced, and its arguments dropped */
+    const char *run_container; /* container whose command is replaced and whose arguments go */
     json_t *run;               /* command for the containers */
     json_t *annotations;       /* annotations of the pod */
     char *hostname;            /* host name, owned; used where the template has none */
@@ -75,12 +75,12 @@ struct job_pod_plan {
 };
 
 void job_pod_plan_release(struct job_pod_plan *plan);
-/** Append a variable; consumes `entry`. A name already planned keeps its first entry (O-P06). */
+/** Appends a variable; consumes `entry`. A name already planned keeps its first entry (O-P06). */
 void job_pod_plan_env(struct job_pod_plan *plan, enum job_pod_scope scope, json_t *entry);
-/** Append a variable with a literal value. */
+/** Appends a variable with a literal value. */
 void job_pod_plan_value(struct job_pod_plan *plan, enum job_pod_scope scope, const char *name,
                         const char *value);
-/** Append a variable for containers that have none of that name. */
+/** Appends a variable for containers that have none of that name. */
 void job_pod_plan_default(struct job_pod_plan *plan, enum job_pod_scope scope, const char *name,
                           const char *value);
 /** Declare a port in each container that does not declare the number. */

@@ -3,7 +3,7 @@
  * Job plugins: each name in spec.plugins adds objects, and variables, mounts and ports of pods, to
  * a job. Ref: spec/job-plugins.md.
  *
- * Hooks are pure: they append to a plan that job/plugin_objects.c (objects) and job/pod_plugins.c
+ * Hooks are pure: they append to a plan that job/plugin_objects.c (objects) and job/objects/pod_plugins.c
  * (pods) carry out. To add a plugin: one file with one constant, one line in JOB_PLUGINS;
  * admission, implied plugins, argument findings and the records in the job's status follow from the
  * constant (docs/plugins.md).
@@ -34,8 +34,8 @@ struct job_plugin_job {
     struct str_list args;
     bool local;       /* pods run on this machine: loopback network, one known user */
     bool own_network; /* pods on this machine have a network of their own, with interfaces */
-    /** The pod of (task position, index) as it is now, or NULL. The member is NULL at admission, where
-     * there are no pods. A plugin that uses it has `uses_pod_addresses`. */
+    /** The pod of (task position, index) as it is now, or NULL. The member is NULL at admission,
+     * where there are no pods. A plugin that uses it has `uses_pod_addresses`. */
     const struct object *(*pod)(const void *pods, size_t task, int32_t index);
     const void *pods;
 };
@@ -53,14 +53,14 @@ struct job_review {
 #define REASON_HOSTS_ENV_TOO_LONG "HostsEnvTooLong"
 #define REASON_PLUGIN_WARNING     "PluginWarning"
 
-/** Refuse the job. `field` is a path below the spec; NULL: the plugin's entry in spec.plugins. */
+/** Refuses the job. `field` is a path below the spec; NULL: the plugin's entry in spec.plugins. */
 void job_review_refuse(struct job_review *review, const char *field, const char *format, ...)
     PRINTF_LIKE(3, 4);
 /** Warn the author of the job. `reason` is static text. */
 void job_review_warn(struct job_review *review, const char *reason, const char *format, ...)
     PRINTF_LIKE(3, 4);
-/** Refuse the author's mounts at `path`, unless they mount the object that the plugin mounts there:
- * a volume whose `source` names `object` (O-P07). */
+/** Refuses the author's mounts at `path`, unless they mount the object that the plugin mounts
+ * there: a volume whose `source` names `object` (O-P07). */
 void job_review_mount(const struct job_plugin_job *job, struct job_review *review, const char *path,
                       const char *source, const char *member, const char *object);
 
@@ -85,11 +85,11 @@ struct job_plugin {
      * it out. NULL: it never does. */
     bool (*commands)(const struct job_plugin_job *job, const struct job_task *task,
                      const char *container);
-    /** Find errors and warnings in the spec alone. May be NULL. */
+    /** Finds errors and warnings in the spec alone. May be NULL. */
     void (*review)(const struct job_plugin_job *job, struct job_review *review);
-    /** Find those that depend on the job's name. May be NULL. */
+    /** Finds errors and warnings that depend on the job's name. May be NULL. */
     void (*review_name)(const struct job_plugin_job *job, struct job_review *review);
-    /** The reason why this task's replicas must not change while the job exists; NULL: they may. */
+    /** Returns why this task's replicas must not change while the job exists; NULL: they may. */
     const char *(*fixed_size)(const struct job_plugin_job *job, const struct job_task *task);
 };
 
@@ -97,11 +97,11 @@ struct job_plugin {
 JOB_PLUGINS(JOB_PLUGIN_DECLARE)
 #undef JOB_PLUGIN_DECLARE
 
-/** The plugin of that name. NULL with INVALID when there is none. */
+/** Returns the plugin of that name. NULL with INVALID when there is none. */
 const struct job_plugin *job_plugin_find(const char *name, struct error *err);
 
 /**
- * Call `visit` for each plugin of the job in the fixed order, with its arguments filled in. False
+ * Calls `visit` for each plugin of the job in the fixed order, with its arguments filled in. False
  * with the error of the first name that job_plugin_find refuses; then nothing was visited.
  */
 typedef void (*job_plugin_visit_fn)(void *arg, const struct job_plugin *plugin,
@@ -112,12 +112,12 @@ bool job_plugins_each(const struct job_plugin_job *job, job_plugin_visit_fn visi
 /** The arguments of a plugin of the job; false when it does not have the plugin. */
 bool job_plugin_args(const struct job_spec *spec, const char *name, struct str_list *out);
 
-/** Append the findings of all plugins: with a name in `job` those that depend on the name, without
+/** Appends the findings of all plugins: with a name in `job` those that depend on the name, without
  * it the others. */
 void job_plugins_review(const struct job_plugin_job *job, const char *path,
                         struct error_list *errors, struct error_list *warnings);
 
-/** Add the plugins that those of `spec` imply; memory of the arena. */
+/** Adds the plugins that those of `spec` imply; memory of the arena. */
 void job_plugins_imply(struct job_spec *spec, struct arena *arena);
 
 /* The functions that admission calls; see api/types/admission.h. */

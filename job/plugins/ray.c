@@ -56,8 +56,8 @@ static const json_t *container_named(const struct job_task *task, const char *na
     return NULL;
 }
 
-/* The name of a declared port of the container: NULL = not declared, "" = declared without a
- * name. */
+/* Returns the name of a declared port of the container: NULL = not declared, "" = declared without
+ * a name. */
 static const char *name_of_port(const json_t *container, int64_t number)
 {
     size_t i;

@@ -121,7 +121,7 @@ static struct blob *secret_body(const struct job_plugin_job *job, const struct s
     return blob;
 }
 
-/* Copy the planned body without its end, so that jsonw appends further members of `data`. */
+/* Copies the planned body without its end, so that jsonw appends further members of `data`. */
 static struct jsonw reopen_data(const char *body, size_t len, struct buf *out)
 {
     assert(len > 2 && memcmp(body + len - 2, "}}", 2) == 0);
@@ -179,8 +179,9 @@ static bool complete_public(const char *body, size_t len, struct buf *out, struc
     return true;
 }
 
-/* Update the configuration and keep the keys (O-P20, O-P21). Only used on this machine: Kubernetes'
- * kubelet removes the old files of a changed Secret, also from directories mounted by subPath. */
+/* Updates the configuration and keeps the keys (O-P20, O-P21). Only used on this machine:
+ * Kubernetes' kubelet removes the old files of a changed Secret, also from directories mounted by
+ * subPath. */
 static struct blob *adapt_secret(const struct object *is, const struct blob *wanted)
 {
     scoped(json) json_t *body = object_body_json(is);

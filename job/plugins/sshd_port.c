@@ -9,7 +9,7 @@
 #include "job/plugins/mpi.h"
 #include "job/plugins/ssh.h"
 
-int64_t job_sshd_low_port(const struct job_spec *spec, const char **out_plugin)
+int64_t job_sshd_port(const struct job_spec *spec, const char **out_plugin)
 {
     struct str_list args;
     int64_t port = job_mpi_port(spec);
@@ -17,6 +17,13 @@ int64_t job_sshd_low_port(const struct job_spec *spec, const char **out_plugin)
     *out_plugin = port ? "mpi" : "ssh";
     if (!port && job_plugin_args(spec, "ssh", &args))
         port = job_ssh_port(spec, args);
+    return port;
+}
+
+int64_t job_sshd_low_port(const struct job_spec *spec, const char **out_plugin)
+{
+    int64_t port = job_sshd_port(spec, out_plugin);
+
     return port < SSHD_LOW_PORTS_END ? port : 0;
 }
 

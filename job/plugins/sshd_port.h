@@ -7,8 +7,10 @@
 
 enum { SSHD_LOW_PORTS_END = 1024 };
 
-/** The port below 1024 that plugin mpi or ssh tells the clients of sshd; `*out_plugin` names the
- * plugin. 0: the job has neither plugin, or a higher port. */
+/** Returns the port that plugin mpi or ssh tells the clients of sshd; `*out_plugin` names the
+ * plugin. 0: the job has neither plugin. */
+int64_t job_sshd_port(const struct job_spec *spec, const char **out_plugin);
+/** The same, and 0 also for a port from 1024 on. */
 int64_t job_sshd_low_port(const struct job_spec *spec, const char **out_plugin);
 
 /** Returns whether a text of the document (a spec, or a part of one) speaks of sshd, as the command

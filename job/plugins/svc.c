@@ -41,8 +41,8 @@ static struct svc_args read_args(const struct job_plugin_job *job)
     return args;
 }
 
-/* The length of the comma-separated list, computed: the names differ only in the digits of their
- * index. */
+/* Returns the length of the comma-separated list, computed: the names differ only in the digits of
+ * their index. */
 static size_t hosts_length(const struct job_plugin_job *job, const struct job_task *task)
 {
     scoped(buf) struct buf first = {0};
@@ -53,7 +53,7 @@ static size_t hosts_length(const struct job_plugin_job *job, const struct job_ta
     job_fqdn_write(&first, job->name, task, 0);
     total = count * (first.len + 1) - 1;
     for (size_t bound = 10; bound < count; bound *= 10)
-        total += count - bound; /* one digit more from here on */
+        total += count - bound; /* numbers from here on have one digit more */
     return total;
 }
 
@@ -303,7 +303,7 @@ static bool has_shared_hostname(const struct job_task *task)
     return task->replicas > 1 && job_template_text(task, "hostname");
 }
 
-/* The name of a port that clients outside the job are likely to use, or NULL. */
+/* Returns the name of a port that clients outside the job are likely to use, or NULL. */
 static const char *open_port(const struct job_task *task)
 {
     const json_t *container, *port;

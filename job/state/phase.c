@@ -22,7 +22,7 @@ static const unsigned edges[JOB_PHASE_N] = {
     [JOB_ABORTING]    = TO(ABORTED) | TO(RESTARTING) | TO(TERMINATING),
     [JOB_ABORTED]     = TO(RESTARTING) | TO(TERMINATING),
     [JOB_COMPLETING]  = TO(COMPLETED),
-    [JOB_TERMINATING] = TO(TERMINATED),
+    [JOB_TERMINATING] = TO(TERMINATED) | TO(FAILED),
 };
 /* clang-format on */
 
@@ -38,7 +38,7 @@ static void set_reason(struct job_state *state, const char *reason, const char *
     state->message = message && *message ? mem_strdup(message) : NULL;
 }
 
-/* Add or move the condition of a phase to the end: one entry a phase, the newest last. */
+/* Adds the condition of a phase at the end, or moves it there. Each phase has one entry. */
 static void upsert_condition(struct job_state *state, enum job_phase phase, int64_t at_ms)
 {
     size_t kept = 0;

@@ -12,7 +12,7 @@
  *                Aborting ──────────► Aborted ──► Restarting, Terminating
  *
  *   from Pending, Running, Restarting:   ──► Aborting, Completing, Terminating
- *   Completing ──► Completed             Terminating ──► Terminated
+ *   Completing ──► Completed             Terminating ──► Terminated, Failed
  *
  * The table in phase.c has every edge. job_phase_set is the only function that changes a phase: it
  * checks the edge and keeps the conditions (one a phase, newest last), the transition time and the
@@ -38,7 +38,7 @@ struct job_state {
     size_t n_controlled, cap_controlled;
 };
 
-/** Replace the state by the stored one; the previous content is released. An unknown phase counts
+/** Replaces the state by the stored one; the previous content is released. An unknown phase counts
  * as none. */
 void job_state_load(struct job_state *state, const struct job_status *stored);
 void job_state_release(struct job_state *state);
@@ -55,11 +55,11 @@ struct job_transition {
 /** Returns whether the edge is in the table. Staying is not an edge. */
 bool job_phase_edge(enum job_phase from, enum job_phase to);
 
-/** Move to `to`. The edge must be legal: an illegal one is a bug and ends the process. */
+/** Moves to `to`. The edge must be legal: an illegal one is a bug and ends the process. */
 void job_phase_set(struct job_state *state, enum job_phase to, const struct job_transition *why);
 
-/** Set reason and message without a change of phase, to show what the job waits for. True when they
- * differed. */
+/** Sets reason and message without a change of phase, to show what the job waits for. True when
+ * they differed. */
 bool job_state_explain(struct job_state *state, const char *reason, const char *message);
 
 /** In an active phase the job wants its pods. In the other phases it wants no running pod. */

@@ -3,8 +3,8 @@
  * The table of what each action does in each phase: spec/job.md 8.2 with the changes of 8.4. Pure.
  *
  * A kill of the whole job is only a change of phase and version. Which pods must go follows from
- * the stored state (job/model/model.h), so a repetition or a restart of the process completes the same
- * kill.
+ * the stored state (job/model/model.h), so a repetition or a restart of the process completes the
+ * same kill.
  */
 #include "job/state/verdicts.h"
 
@@ -17,13 +17,13 @@ enum job_verb {
 
 struct job_rule {
     enum job_verb verb;
-    enum job_phase to; /* JOB_NONE: no change by the rule itself */
-    bool version;      /* a new kill epoch */
+    enum job_phase to; /* next phase; JOB_NONE: the rule alone does not change it */
+    bool version;      /* the version of the job grows, which begins a new kill epoch */
     bool retry;        /* the action counts against maxRetry */
     bool resume;       /* the retry is no failure (O-34), and succeeded pods stay (O-35) */
 };
 
-/** The row of (phase, action). Never fails: every cell is defined. */
+/** Returns the row of (phase, action). Never fails: every cell is defined. */
 struct job_rule job_rule_of(enum job_phase phase, enum job_action action);
 
 /** Returns whether the action is internal: it only reconciles, and no event announces it. */

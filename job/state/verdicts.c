@@ -4,6 +4,10 @@
  */
 #include "job/state/verdicts.h"
 
+#include <string.h>
+
+#include "base/compiler.h"
+
 static struct job_verdict keep(const struct job_counts *c)
 {
     return (struct job_verdict){c->phase, NULL};
@@ -23,19 +27,19 @@ static struct job_verdict ended(const struct job_counts *c)
         return (struct job_verdict){JOB_FAILED, "TaskMinAvailableMissed"};
     if (c->min_success.set && c->succeeded < c->min_success.value)
         return (struct job_verdict){JOB_FAILED, "MinSuccessMissed"};
-    if (c->succeeded >= c->min_available)
+    if (c->succeeded >= job_counts_ordinary_minimum(c))
         return (struct job_verdict){JOB_COMPLETED, "PodsSucceeded"};
     return (struct job_verdict){JOB_FAILED, "MinAvailableMissed"};
 }
 
 static struct job_verdict running(const struct job_counts *c)
 {
-    if (c->replicas == 0) /* scaled to zero stays Running */
+    if (job_counts_ordinary(c) == 0) /* scaled to zero stays Running */
         return keep(c);
     if (c->min_success.set && c->succeeded >= c->min_success.value)
         return (struct job_verdict){JOB_COMPLETED, "MinSuccessReached"};
-    if ((int64_t)c->succeeded + c->failed == c->replicas)
-        return ended(c);
+    if ((int64_t)c->succeeded + c->failed == job_counts_ordinary(c))
+        return c->companions.alive > 0 ? keep(c) : ended(c); /* companions are stopped first */
     if (c->pending > c->replicas - c->min_available)
         return (struct job_verdict){JOB_PENDING, "MinAvailableLost"};
     return keep(c);
@@ -50,6 +54,24 @@ static struct job_verdict restarting(const struct job_counts *c)
     return keep(c);
 }
 
+/* Reasons with which a job fails. A job with companions passes the phase Terminating first, until no
+ * companion runs any more. Its reason is then one of these, and tells that it becomes Failed rather
+ * than Terminated. */
+static const char *const failing_reasons[] = {
+    "ComponentLost",          "RunLost",
+    "BelowMinMember",         "KueueNeedsAllPods",
+    "TaskMinAvailableMissed", "MinAvailableMissed",
+    "MinSuccessMissed",       "MaxRetryReached",
+};
+
+bool job_reason_fails(const char *reason)
+{
+    for (size_t i = 0; i < countof(failing_reasons); i++)
+        if (strcmp(reason, failing_reasons[i]) == 0)
+            return true;
+    return false;
+}
+
 /* Aborting, Completing, Terminating: enter the final phase once every pod has ended. */
 static struct job_verdict drain(const struct job_counts *c)
 {
@@ -61,6 +83,8 @@ static struct job_verdict drain(const struct job_counts *c)
 
     if (!ends[c->phase].reason || job_counts_alive(c) > 0)
         return keep(c);
+    if (c->phase == JOB_TERMINATING && c->must_fail)
+        return (struct job_verdict){JOB_FAILED, "Failed"};
     return ends[c->phase];
 }
 

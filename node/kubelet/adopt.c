@@ -34,6 +34,7 @@ void kubelet_pod_found(void *ctx, const char *uid)
         pod_object_set(&pod->existence, OBJECT_DELETED_DURABLY);
     }
     pod->in_runtime = true;
+    kubelet_restore_devices(pod);
     kubelet_take_capacity(pod);
 }
 
@@ -164,7 +165,7 @@ void kubelet_run_again(struct kubelet_pod *pod, const struct pod_status *status)
 
     log_info("pod was stopped, and the decision was lost: it runs again",
              kv_str("pod", pod->meta->name));
-    stopped.phase = POD_RUNNING; /* so the status tells no end that the pod's job would count */
+    stopped.phase = POD_RUNNING; /* an ended phase would count as a failure in the pod's job */
     pod->run_again = true;
     pod->to_mark = meta_annotation(pod->meta, ANNOTATION_JOB_VERSION) != NULL;
     kubelet_write_report(pod, &stopped);

@@ -1,6 +1,7 @@
 /*
- * Resolves the environment and arguments of a container: Service variables, then envFrom, then env,
- * each later definition replacing an earlier one; then command, args and subPathExpr.
+ * Resolves the environment and arguments of a container: variables of the node, Service variables,
+ * then envFrom, then env, then ids of devices, each later definition replacing an earlier one; then command, args and
+ * subPathExpr.
  *
  * A variable may refer to another one many times, and that one to a third, so the result can be
  * exponentially larger than the manifest. Every text is therefore counted, and a container is
@@ -12,7 +13,7 @@
 
 #include "api/types/kinds/pod/volume_path.h"
 #include "api/types/text/doc.h"
-#include "base/hash.h"
+#include "base/collections/hash.h"
 #include "node/kubelet/service_env.h"
 
 /* The limits of Linux for the arguments and variables of a program: one text with its NUL; all
@@ -205,11 +206,22 @@ static bool can_continue(const struct variables *vars, enum resolve_result resul
     return result == RESOLVED && !too_large(vars);
 }
 
+static void define_devices(const struct value_source *source, const struct pod_container *container,
+                           struct variables *vars, enum device_rank rank)
+{
+    if (source->devices)
+        device_variables(source->devices, source->devices_of_pod, source->spec, container, rank,
+                         vars->arena, define_one, vars);
+}
+
 static enum resolve_result define_all(const struct value_source *source,
                                       const struct pod_container *container, struct variables *vars)
 {
     enum resolve_result result = RESOLVED;
 
+    for (size_t i = 0; source->environment && i < source->environment->count; i++)
+        define(vars, source->environment->items[i].key, source->environment->items[i].value);
+    define_devices(source, container, vars, DEVICE_BELOW_CONTAINER);
     service_env(source->services, object_namespace(source->pod), vars->arena, define_one, vars);
     for (size_t i = 0; i < json_array_size(container->env_from) && can_continue(vars, result); i++)
         result = add_source(source, vars, json_array_get(container->env_from, i));
@@ -223,6 +235,7 @@ static enum resolve_result define_all(const struct value_source *source,
         if (result == RESOLVED && value) /* a value of NULL is optional and absent */
             define(vars, var->name, value);
     }
+    define_devices(source, container, vars, DEVICE_ABOVE_CONTAINER);
     return result;
 }
 

@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "api/types/kinds/pod/pod.h"
-#include "base/hash.h"
+#include "base/collections/hash.h"
 #include "node/machine/address_pool.h"
 #include "node/proxy/service_spec.h"
 

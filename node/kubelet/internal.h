@@ -6,7 +6,8 @@
  */
 #include <sys/queue.h>
 
-#include "base/hash.h"
+#include "base/collections/hash.h"
+#include "node/devices/device_pool.h"
 #include "node/kubelet/hosts_files.h"
 #include "node/kubelet/kubelet.h"
 #include "node/kubelet/pod_state.h"
@@ -17,6 +18,9 @@
 #include "probes/address.h"
 
 #define HOST_IP "127.0.0.1"
+
+/* Reason of a pod that was bound to a node which cannot have it, as in Kubernetes. */
+#define KUBELET_UNEXPECTED "UnexpectedAdmissionError"
 
 /* A missing object or a busy port, and the pods that wait for it. */
 struct blocker {
@@ -49,8 +53,10 @@ struct kubelet_pod {
     STAILQ_ENTRY(kubelet_pod) next_blocked;
 
     bool in_runtime; /* the runtime may keep something of the pod, so release and purge it there */
-    bool uses_capacity;    /* the pod is counted in kubelet.used */
-    uint64_t uses_since;   /* stamp of the moment at which it was counted, see kubelet.stamp */
+    bool uses_capacity;  /* the pod is counted in kubelet.used */
+    uint64_t uses_since; /* stamp of the moment at which it was counted, see kubelet.stamp */
+    struct device_grant *devices; /* the devices that the pod has; NULL: none */
+    bool keeps_devices;    /* its status names devices of resources that the machine has not now */
     bool owns_ports;       /* the pod's declared ports are in kubelet.ports */
     int64_t stop_grace_ms; /* grace period last given to the runtime; -1: it was not asked to stop
                             * the pod */
@@ -121,6 +127,7 @@ struct kubelet {
                                            * variables */
     STAILQ_HEAD(stale_sources, tracked_sources) stale;
     struct task refresh;
+    struct device_pool *devices;    /* devices of the machine; NULL: it has none */
     struct port_owner *ports;       /* ports in use by pods that share the machine's ports */
     struct probe_http_client *http; /* HTTP client of probes; NULL until one is needed */
     struct probe_sockets sockets;   /* makes sockets that lead to pods */
@@ -200,6 +207,27 @@ void kubelet_block(struct kubelet_pod *pod, const char *key);
 void kubelet_unblock(struct kubelet *kubelet, const char *key);
 void kubelet_free_blocker(struct kubelet *kubelet, struct blocker *blocker);
 
+/* Functions of pod_devices.c: devices that pods get by their ids. */
+/** Counts what the pod requests of named resources. */
+void kubelet_count_extras(struct kubelet_pod *pod, const struct pod_spec *spec);
+/** Gives a pod with step READY its devices, if it requests any. Returns false when it does not.
+ * Otherwise the pod has step DEVICES and its capacity, and starts when the ids are durable; or it
+ * has failed. */
+bool kubelet_take_devices(struct kubelet_pod *pod);
+/** Takes the devices of a pod that the runtime found. Of a pod without object nobody knows them, so
+ * it counts as if it had all. */
+void kubelet_restore_devices(struct kubelet_pod *pod);
+void kubelet_give_back_devices(
+    struct kubelet_pod *pod); /* does nothing for a pod without devices */
+/** Returns an owned message about a pod that requests more devices than there are; NULL: it does
+ * not. */
+char *kubelet_too_many_devices(const struct kubelet_pod *pod);
+/** Returns whether the pod's status names devices. */
+bool kubelet_has_devices(const struct kubelet_pod *pod);
+/** Sets the ids of devices in a status. The texts live in the arena. */
+void kubelet_fill_devices(const struct kubelet_pod *pod, struct pod_status *status,
+                          struct arena *arena);
+
 /* Functions of host_ports.c: ports that pods share with the machine. */
 /** Claims the ports that the pod declares, if it shares them with the machine. Returns false when
  * one of them is in use; the pod is then blocked until it is free, and its status says so. */
@@ -229,10 +257,9 @@ struct runtime_pod kubelet_runtime_pod(const struct kubelet_pod *pod);
 /** Returns where the pod's references are looked up. `problem` is borrowed. */
 struct value_source kubelet_value_source(struct kubelet_pod *pod, struct arena *arena,
                                          struct resolve_problem *problem);
-/** Returns NULL when the spec can run on this node. Otherwise returns an owned message, and sets
- * its `reason`. */
-char *kubelet_unrunnable(const struct kubelet *kubelet, const struct pod_spec *spec,
-                         const char **reason);
+/** Returns NULL when the pod can run on this node. Otherwise returns an owned message, and sets its
+ * `reason`. */
+char *kubelet_unrunnable(const struct kubelet_pod *pod, const char **reason);
 
 /* Functions of pod_network.c: addresses and names of pods, and what Services need of the
  * kubelet. */
@@ -254,6 +281,7 @@ void kubelet_start_services(struct kubelet *kubelet);
 
 /* Functions of status.c: the contents of statuses. */
 void kubelet_write_intent(struct kubelet_pod *pod);
+void kubelet_write_devices(struct kubelet_pod *pod); /* writes the ids before the pod starts */
 void kubelet_write_waiting(struct kubelet_pod *pod, const char *reason, const char *message);
 /** Ends a pod without the runtime: phase Failed, step ENDED. */
 void kubelet_write_failed(struct kubelet_pod *pod, const char *reason, const char *message);

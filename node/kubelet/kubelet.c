@@ -44,6 +44,7 @@ static void free_pod(struct kubelet_pod *pod)
     address_pool_give_back(&k->addresses, pod->address);
     blob_unref(pod->to_write);
     blob_unref(pod->written);
+    kubelet_give_back_devices(pod);
     mem_free(pod->hostname);
     mem_free(pod->subdomain);
     mem_free(pod->aliases);
@@ -94,6 +95,7 @@ static void read_object(struct kubelet_pod *pod, const struct object *object)
     pod->object = object_ref(object);
     pod->need.cpu_milli = amount_clamp(requests.cpu_milli);
     pod->need.memory_bytes = amount_clamp(requests.memory_bytes);
+    kubelet_count_extras(pod, spec);
     pod->qos = pod_qos_class(spec);
     pod->phase = pod_status_phase(object);
     if (pod_phase_ended(pod->phase))
@@ -158,7 +160,7 @@ void kubelet_admit(struct kubelet_pod *pod)
     const char *reason = NULL;
     scoped_str why = NULL;
 
-    why = kubelet_unrunnable(pod->kubelet, pod_spec_of(pod->object), &reason);
+    why = kubelet_unrunnable(pod, &reason);
     if (why) {
         kubelet_write_failed(pod, reason, why);
     } else if (object_deleting(pod->object)) {
@@ -348,6 +350,7 @@ struct kubelet *kubelet_start(struct cluster *cluster, struct runtime *runtime,
     k->options = *options;
     k->addresses.private_network = options->private_network;
     k->range_fd = -1;
+    k->devices = options->devices ? device_pool_new(options->devices) : NULL;
     k->dirty_tail = &k->dirty;
     k->accepted_tail = &k->accepted;
     k->adoption_done.run = kubelet_adoption_done;
@@ -383,6 +386,7 @@ static void release(struct kubelet *k)
     free_pod(pod);
     HASH_ITER(hh, k->blockers, blocker, next_blocker)
     kubelet_free_blocker(k, blocker);
+    device_pool_free(k->devices);
     hosts_free(k->hosts);
     services_free(k->services);
     if (k->range_fd >= 0)

@@ -10,6 +10,8 @@
  *   queued    in the start queue
  *   intent    its start intent (status.startTime) is on the way to the disk
  *   ready     the intent is durable; the pod waits for its turn and for capacity
+ *   devices   the pod has devices, whose ids are on the way to the disk (pod_devices.c); it starts
+ *             then, and other pods go from ready to started at once
  *   blocked   a ConfigMap, Secret or claim it refers to is missing, or a port is in use
  *   started   the runtime has it
  *   ended     its final status is on the way to the disk
@@ -21,6 +23,7 @@
  * given to the runtime once, after its intent is durable, and the runtime forgets it after its
  * final status is durable (D-09, D-10, DC-11).
  */
+#include "node/devices/device_list.h"
 #include "node/kubelet/volumes.h"
 #include "node/machine/amount.h"
 #include "node/runtime/runtime.h"
@@ -31,6 +34,9 @@ struct kubelet_options {
     const char *node_name; /* name of the Node; borrowed until kubelet_stop, as all texts of the
                             * options */
     struct amount capacity;
+    struct resource_names extras;      /* names of `capacity.extra` */
+    const struct device_list *devices; /* devices that pods get; NULL: none */
+    const struct str_map *environment; /* variables of all containers; NULL: none */
     int64_t intents_ahead; /* number of start intents written in advance of free slots */
     struct volume_rules volumes;
     bool isolate_all;       /* every pod has an address and a hosts file of its own */

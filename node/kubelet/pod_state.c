@@ -25,7 +25,9 @@ static const unsigned step_edges[STEP_N] = {
     [STEP_ADOPTING_ENDED] = TO(STEP_ENDED) | TO(STEP_RELEASED),
     [STEP_QUEUED]         = TO(STEP_INTENT) | TO(STEP_DELETING),
     [STEP_INTENT]         = TO(STEP_READY) | TO(STEP_DELETING),
-    [STEP_READY]          = TO(STEP_BLOCKED) | TO(STEP_STARTED) | TO(STEP_ENDED) |
+    [STEP_DEVICES]        = TO(STEP_BLOCKED) | TO(STEP_STARTED) | TO(STEP_ENDED) |
+                            TO(STEP_DELETING),
+    [STEP_READY]          = TO(STEP_DEVICES) | TO(STEP_BLOCKED) | TO(STEP_STARTED) | TO(STEP_ENDED) |
                             TO(STEP_DELETING),
     [STEP_BLOCKED]        = TO(STEP_READY) | TO(STEP_DELETING),
     [STEP_STARTED]        = TO(STEP_ENDED) | TO(STEP_RELEASED),

@@ -18,6 +18,7 @@
     X(STEP_QUEUED)         /* the pod waits to get a start intent */                        \
     X(STEP_INTENT)         /* the pod's start intent is on the way to the disk */           \
     X(STEP_READY)          /* the pod's start intent is durable */                          \
+    X(STEP_DEVICES)        /* the pod's devices are on the way to the disk */              \
     X(STEP_BLOCKED)        /* the pod waits for a missing object or a port in use */        \
     X(STEP_STARTED)        /* the runtime has the pod */                                    \
     X(STEP_ENDED)          /* the pod's final status is on the way to the disk */           \

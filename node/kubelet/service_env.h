@@ -8,7 +8,7 @@
  *
  * Ref: Kubernetes pkg/kubelet/envvars.
  */
-#include "base/arena.h"
+#include "base/collections/arena.h"
 #include "node/kubelet/services.h"
 
 /* Limit on the number of ports; Services beyond it have no variables, only their names. */

@@ -15,7 +15,7 @@
 #include <string.h>
 
 #include "api/types/kinds/pod/pod.h"
-#include "base/hash.h"
+#include "base/collections/hash.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "node/machine/address_pool.h"

@@ -24,15 +24,22 @@ static const char *idle_container(const struct pod_spec *spec)
     return NULL;
 }
 
-char *kubelet_unrunnable(const struct kubelet *k, const struct pod_spec *spec, const char **reason)
+char *kubelet_unrunnable(const struct kubelet_pod *pod, const char **reason)
 {
+    const struct kubelet *k = pod->kubelet;
+    const struct pod_spec *spec = pod_spec_of(pod->object);
     const char *idle = k->options.volumes.sim ? NULL : idle_container(spec);
     struct error err = {0};
+    char *too_many;
 
     if (!spec->containers.count) {
         *reason = "NoContainers";
         return mem_strdup("the pod has no containers");
     }
+    *reason = KUBELET_UNEXPECTED;
+    too_many = kubelet_too_many_devices(pod);
+    if (too_many)
+        return too_many;
     if (!idle && !k->options.volumes.sim && !handlers_check(spec, &err)) {
         *reason = "UnsupportedProbe";
         return mem_strdup(err.message);
@@ -206,6 +213,9 @@ struct value_source kubelet_value_source(struct kubelet_pod *pod, struct arena *
         .memory_bytes = k->options.capacity.memory_bytes,
         .names = names,
         .services = services_in_env(pod),
+        .environment = k->options.environment,
+        .devices = k->devices,
+        .devices_of_pod = pod->devices,
         .problem = problem,
     };
 }
@@ -238,7 +248,7 @@ static bool check_profiles(struct kubelet_pod *pod, const struct runtime_pod *st
     return true;
 }
 
-void kubelet_start_pod(struct kubelet_pod *pod)
+static void start_pod(struct kubelet_pod *pod)
 {
     scoped(arena) struct arena *arena = arena_new(0);
     struct resolve_problem problem = {0};
@@ -266,4 +276,11 @@ void kubelet_start_pod(struct kubelet_pod *pod)
         kubelet_write_failed(pod, problem.reason, problem.message);
         break;
     }
+}
+
+void kubelet_start_pod(struct kubelet_pod *pod)
+{
+    start_pod(pod);
+    if (pod->step != STEP_STARTED)
+        kubelet_give_capacity(pod); /* a pod with devices has it since it has them */
 }

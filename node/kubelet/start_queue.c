@@ -51,6 +51,7 @@ void kubelet_give_capacity(struct kubelet_pod *pod)
         return;
     pod->uses_capacity = false;
     k->used = amount_minus(k->used, pod->need);
+    kubelet_give_back_devices(pod);
     backfill_count(&k->backfill, amount_minus(none, pod->need), pod->uses_since);
     kubelet_post_starts(k);
 }
@@ -154,6 +155,8 @@ void kubelet_dequeue(struct kubelet_pod *pod)
     } else if (pod->step == STEP_QUEUED || pod->step == STEP_INTENT || pod->step == STEP_READY) {
         leave_queue(pod);
         kubelet_post_starts(pod->kubelet);
+    } else if (pod->step == STEP_DEVICES) {
+        kubelet_give_capacity(pod);
     } else {
         return;
     }
@@ -193,7 +196,8 @@ static void start_ready(struct kubelet *k)
 
     while ((pod = next_pod(k)) && pod->step == STEP_READY) {
         leave_queue(pod);
-        kubelet_start_pod(pod);
+        if (!kubelet_take_devices(pod))
+            kubelet_start_pod(pod);
     }
     if (pod && pod->step == STEP_QUEUED)
         write_intent(pod); /* the pod passes those that have an intent already */

@@ -56,7 +56,7 @@ static bool plain_key(const struct pod_status *status, struct plain_status *key)
 
     if (*status->pod_ip || status->reason || status->message || status->limits_note ||
         status->init_containers.count || status->containers.count > 1 || c->message ||
-        c->has_last || c->starting_up)
+        c->has_last || c->starting_up || c->devices)
         return false;
     *key = (struct plain_status){
         .numbers = {status->phase, status->start_ms, status->scheduled_ms, status->ready_ms,
@@ -102,17 +102,16 @@ void kubelet_write_intent(struct kubelet_pod *pod)
     write_status(pod, &status);
 }
 
-static struct container_status *waiting_containers(const struct pod_spec *spec, size_t *n,
+static struct container_status *waiting_containers(const struct pod_container *containers, size_t n,
                                                    enum container_state state, const char *reason,
                                                    const char *message)
 {
-    struct container_status *items = mem_array(spec->containers.count + 1, sizeof *items);
+    struct container_status *items = mem_array(n + 1, sizeof *items);
 
-    *n = spec->containers.count;
-    for (size_t i = 0; i < *n; i++)
+    for (size_t i = 0; i < n; i++)
         items[i] = (struct container_status){
-            .name = spec->containers.items[i].name,
-            .image = spec->containers.items[i].image,
+            .name = containers[i].name,
+            .image = containers[i].image,
             .state = state,
             .reason = reason,
             .message = message,
@@ -125,25 +124,29 @@ void kubelet_write_waiting(struct kubelet_pod *pod, const char *reason, const ch
 {
     const struct pod_spec *spec = pod_spec_of(pod->object);
     struct pod_status status = base_status(pod, POD_PENDING);
-    struct container_status *items =
-        waiting_containers(spec, &status.containers.count, CONTAINER_WAITING, reason, message);
+    struct container_status *items = waiting_containers(
+        spec->containers.items, spec->containers.count, CONTAINER_WAITING, reason, message);
 
     status.containers.items = items;
+    status.containers.count = spec->containers.count;
     write_status(pod, &status);
     mem_free(items);
 }
 
 void kubelet_write_failed(struct kubelet_pod *pod, const char *reason, const char *message)
 {
+    const struct pod_spec *spec = pod_spec_of(pod->object);
     struct pod_status status = base_status(pod, POD_FAILED);
     struct container_status *items = NULL;
 
     /* The pod ran and its end was not observed, so no exit code is reported, above all not 0
      * (P-09). */
-    if (pod->phase == POD_RUNNING)
-        status.containers.items = items =
-            waiting_containers(pod_spec_of(pod->object), &status.containers.count,
-                               CONTAINER_TERMINATED, "ContainerStatusUnknown", message);
+    if (pod->phase == POD_RUNNING) {
+        items = waiting_containers(spec->containers.items, spec->containers.count,
+                                   CONTAINER_TERMINATED, "ContainerStatusUnknown", message);
+        status.containers.items = items;
+        status.containers.count = spec->containers.count;
+    }
     status.reason = reason;
     status.message = message;
     pod->phase = POD_FAILED;
@@ -159,6 +162,28 @@ static void fill_images(const struct pod_status *status, const struct pod_spec *
         status->init_containers.items[i].image = spec->init_containers.items[i].image;
     for (size_t i = 0; i < status->containers.count && i < spec->containers.count; i++)
         status->containers.items[i].image = spec->containers.items[i].image;
+}
+
+static struct container_status *creating(const struct pod_container *containers, size_t n)
+{
+    return waiting_containers(containers, n, CONTAINER_WAITING, "ContainerCreating", NULL);
+}
+
+void kubelet_write_devices(struct kubelet_pod *pod)
+{
+    const struct pod_spec *spec = pod_spec_of(pod->object);
+    scoped(arena) struct arena *arena = arena_new(0);
+    struct pod_status status = base_status(pod, POD_PENDING);
+
+    status.init_containers.count = spec->init_containers.count;
+    status.init_containers.items =
+        creating(spec->init_containers.items, spec->init_containers.count);
+    status.containers.count = spec->containers.count;
+    status.containers.items = creating(spec->containers.items, spec->containers.count);
+    kubelet_fill_devices(pod, &status, arena);
+    write_status(pod, &status);
+    mem_free(status.init_containers.items);
+    mem_free(status.containers.items);
 }
 
 static int rank(enum pod_phase phase)
@@ -199,10 +224,12 @@ void kubelet_write_report(struct kubelet_pod *pod, const struct pod_status *repo
 {
     struct pod_status status = *report;
     struct pod_status base = base_status(pod, report->phase);
+    scoped(arena) struct arena *arena = kubelet_has_devices(pod) ? arena_new(0) : NULL;
 
     if (rank(status.phase) < rank(pod->phase))
         status.phase = pod->phase; /* the phase never goes back (INV-N5) */
     fill_images(&status, pod_spec_of(pod->object));
+    kubelet_fill_devices(pod, &status, arena);
     kubelet_probes_update(pod, &status);
     status.pod_ip = base.pod_ip;
     status.host_ip = base.host_ip;

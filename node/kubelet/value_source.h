@@ -5,6 +5,7 @@
  */
 #include "api/cluster.h"
 #include "api/types/kinds/pod/pod.h"
+#include "node/devices/device_pool.h"
 #include "node/machine/host_names.h"
 
 /* The results of a look-up. WAIT: an object or a key is missing; the pod waits in
@@ -31,7 +32,10 @@ struct value_source {
     const struct host_names *names;  /* host names to be replaced by addresses; NULL = none */
     const struct services *services; /* Services that the pod's variables describe (services.h);
                                       * NULL = none */
-    struct resolve_problem *problem; /* written when the result is not RESOLVED */
+    const struct str_map *environment;         /* variables of all containers; NULL = none */
+    const struct device_pool *devices;         /* devices of the node; NULL = none */
+    const struct device_grant *devices_of_pod; /* those that the pod has; NULL = none */
+    struct resolve_problem *problem;           /* written when the result is not RESOLVED */
 };
 
 struct value_item {

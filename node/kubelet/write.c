@@ -89,7 +89,7 @@ static void status_done(struct cluster_call *call, const struct object *result,
         write_refused(pod, written, err);
     } else {
         blob_unref(written);
-        if (pod->step == STEP_INTENT || pod->step == STEP_ENDED)
+        if (pod->step == STEP_INTENT || pod->step == STEP_DEVICES || pod->step == STEP_ENDED)
             kubelet_await_durable(pod);
         push(pod);
     }
@@ -273,6 +273,8 @@ static void now_durable(struct kubelet_pod *pod)
         return;
     } else if (pod->step == STEP_INTENT && written) {
         pod_step_set(&pod->step, STEP_READY);
+    } else if (pod->step == STEP_DEVICES && written) {
+        kubelet_start_pod(pod);
     } else if (pod->step == STEP_ENDED && written && !pod->run_again) {
         pod_step_set(&pod->step, STEP_RELEASED);
         if (pod->in_runtime)
@@ -320,6 +322,7 @@ void kubelet_collect_run(struct task *task)
 {
     struct kubelet *k = container_of(task, struct kubelet, collect);
     struct kubelet_batch *batch;
+    bool starts = false; /* a pod of the batch starts as soon as it is durable */
     size_t pods = 0;
 
     if (!k->accepted)
@@ -331,6 +334,7 @@ void kubelet_collect_run(struct task *task)
     LIST_INSERT_HEAD(&k->batches, batch, all);
     for (struct kubelet_pod *pod = batch->first; pod; pod = pod->next_accepted) {
         pod_commit_set(&pod->commit, COMMIT_BATCHED);
+        starts = starts || pod->step == STEP_DEVICES;
         pods++;
     }
     k->accepted = NULL;
@@ -341,7 +345,7 @@ void kubelet_collect_run(struct task *task)
     }
     batch->durable = true;
     cluster_when_durable(k->cluster, &batch->task);
-    if (kubelet_slot_waits_for_intent(k))
+    if (starts || kubelet_slot_waits_for_intent(k))
         cluster_hurry(k->cluster);
 }
 

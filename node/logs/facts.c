@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "api/types/kinds/job/job.h"
-#include "api/types/kinds/jobflow/jobflow.h"
+#include "api/types/kinds/jobflow/record.h"
 #include "api/types/kinds/pod/pod.h"
 #include "base/mem.h"
 
@@ -28,12 +28,29 @@ static bool is_of_flow(const struct object *job)
     return owner && strcmp(owner->kind, kind_job_flow.name) == 0;
 }
 
-/* Returns the flow of a job, or NULL when the flow is gone or being deleted. */
+/* Returns the record that is left of a flow, or NULL. */
+static const struct object *record_of(struct cluster *cluster, const char *ns,
+                                      const struct owner_ref *flow)
+{
+    scoped_str name = flow && strcmp(flow->kind, kind_job_flow.name) == 0
+                          ? jobflow_record_name(flow->name, flow->uid)
+                          : NULL;
+    const struct object *record = name ? cluster_get(cluster, &kind_job_flow, ns, name) : NULL;
+    const char *of = record ? meta_annotation(record->meta, ANNOTATION_RECORD_OF) : NULL;
+
+    return of && strcmp(of, flow->uid) == 0 ? record : NULL;
+}
+
+/* Returns the flow of a job, or the record of the run that made it; NULL when both are gone or being
+ * deleted. */
 static const struct object *flow_of(struct cluster *cluster, const struct object *job)
 {
-    const struct object *flow =
-        existing(cluster, &kind_job_flow, object_namespace(job), meta_controller(job->meta));
+    const struct owner_ref *owner = meta_controller(job->meta);
+    const char *ns = object_namespace(job);
+    const struct object *flow = existing(cluster, &kind_job_flow, ns, owner);
 
+    if (!flow)
+        flow = record_of(cluster, ns, owner);
     return flow && !object_deleting(flow) ? flow : NULL;
 }
 

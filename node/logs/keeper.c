@@ -13,7 +13,7 @@
 #include <string.h>
 
 #include "api/types/kinds/pod/pod.h"
-#include "base/hash.h"
+#include "base/collections/hash.h"
 #include "base/mem.h"
 #include "node/logs/facts.h"
 #include "node/logs/records.h"

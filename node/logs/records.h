@@ -13,7 +13,7 @@
 
 #include "api/cluster.h"
 #include "api/types/kinds/pod/pod_log.h"
-#include "base/hash.h"
+#include "base/collections/hash.h"
 #include "node/logs/keeper.h"
 
 enum log_state {

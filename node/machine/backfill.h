@@ -9,7 +9,7 @@
  * all that was taken before the reservation is free again. Kinds of resources of which the head
  * needs nothing are not restricted.
  *
- * Whoever takes capacity notes the stamp of that moment; the stamps of a reservation and of what is
+ * What takes capacity notes the stamp of that moment; the stamps of a reservation and of what is
  * late are compared.
  */
 #include "node/machine/amount.h"

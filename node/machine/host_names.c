@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "base/buf.h"
-#include "base/hash.h"
+#include "base/collections/hash.h"
 
 struct span {
     const char *at; /* first byte of the name in the hosts file; NULL: the slot is empty */

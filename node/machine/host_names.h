@@ -17,7 +17,7 @@
  */
 #include <stddef.h>
 
-#include "base/arena.h"
+#include "base/collections/arena.h"
 
 struct host_names;
 

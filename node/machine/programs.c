@@ -6,20 +6,14 @@
 #include "node/machine/programs.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
-#include <spawn.h>
 #include <stdint.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/pidfd.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/compiler.h"
 #include "base/mem.h"
+#include "node/machine/quick_run.h"
 
 enum { ANSWER_MS = 10000, ARGS_MAX = 8 };
 
@@ -94,62 +88,20 @@ static const struct family *family_of(const char *path)
     return NULL;
 }
 
-static int memory_file(const char *text)
-{
-    int fd = memfd_create("input", MFD_CLOEXEC);
-
-    if (fd >= 0 && write(fd, text, strlen(text)) == (ssize_t)strlen(text) &&
-        lseek(fd, 0, SEEK_SET) == 0)
-        return fd;
-    if (fd >= 0)
-        close(fd);
-    return -1;
-}
-
-/* Waits for the process and returns whether it ended with exit code 0. A process that takes too
- * long is killed and has not succeeded. */
-static bool succeeds(pid_t pid)
-{
-    int status = -1;
-    struct pollfd end = {pidfd_open(pid, 0), POLLIN, 0};
-
-    if (end.fd >= 0 && TEMP_FAILURE_RETRY(poll(&end, 1, ANSWER_MS)) != 1)
-        pidfd_send_signal(end.fd, SIGKILL, NULL, 0);
-    if (TEMP_FAILURE_RETRY(waitpid(pid, &status, 0)) != pid)
-        status = -1;
-    if (end.fd >= 0)
-        close(end.fd);
-    return status == 0;
-}
-
-static bool run(const char *path, char *const argv[], int input_fd)
-{
-    posix_spawn_file_actions_t files;
-    bool began;
-    pid_t pid;
-
-    posix_spawn_file_actions_init(&files);
-    posix_spawn_file_actions_adddup2(&files, input_fd, STDIN_FILENO);
-    posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-    began = posix_spawn(&pid, path, &files, NULL, argv, environ) == 0;
-    posix_spawn_file_actions_destroy(&files);
-    return began && succeeds(pid);
-}
-
 static bool has_part(const struct family *family, char *path, char *part)
 {
     scoped_str input =
         mem_printf("%s%s%s", family->input, *family->input ? part : "", family->input_end);
-    int input_fd = memory_file(input);
+    int input_fd = quick_run_input(input);
     char *argv[ARGS_MAX + 2] = {path};
+    const struct quick_run run = {path, argv, environ, input_fd, ANSWER_MS};
     bool found;
 
     for (size_t i = 0; i < ARGS_MAX && family->args[i]; i++)
         argv[i + 1] = strcmp(family->args[i], PART) == 0
                           ? part
                           : (char *)(uintptr_t)family->args[i]; /* posix_spawn takes no const */
-    found = input_fd >= 0 && run(path, argv, input_fd);
+    found = input_fd >= 0 && quick_run(&run);
     if (input_fd >= 0)
         close(input_fd);
     return found;

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/hash.h"
+#include "base/collections/hash.h"
 #include "base/log.h"
 #include "base/mem.h"
 #include "node/proxy/endpoint_subsets.h"

@@ -18,7 +18,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "base/hash.h"
+#include "base/collections/hash.h"
 #include "base/mem.h"
 #include "node/proxy/splice.h"
 #include "node/proxy/udp_listener.h"

@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "api/types/kinds/pod/pod.h"
-#include "base/hash.h"
+#include "base/collections/hash.h"
 
 struct bucket {
     UT_hash_handle hh; /* key of the bucket: "namespace/job", or "namespace/" without a job */

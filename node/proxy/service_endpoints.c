@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "api/types/kinds/pod/pod.h"
-#include "base/hash.h"
+#include "base/collections/hash.h"
 #include "base/mem.h"
 
 #define MACHINE "127.0.0.1" /* the address of pods without one of their own */

@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "base/reactor.h"
+#include "base/loop/reactor.h"
 
 enum { SPLICE_CHUNK = 16 << 10 };
 

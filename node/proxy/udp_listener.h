@@ -10,7 +10,7 @@
  * udp_sessions.h says how long clients are kept and how many. A client ends at once when its target
  * refuses or is removed. A datagram that cannot be forwarded without waiting is dropped.
  */
-#include "base/reactor.h"
+#include "base/loop/reactor.h"
 #include "node/proxy/proxy.h"
 #include "node/proxy/udp_sessions.h"
 

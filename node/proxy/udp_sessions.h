@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <sys/queue.h>
 
-#include "base/hash.h"
+#include "base/collections/hash.h"
 
 enum { UDP_SESSIONS_MAX = 1024 };
 #define UDP_SESSION_UNANSWERED_NS (30 * INT64_C(1000000000))

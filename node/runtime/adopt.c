@@ -18,7 +18,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "node/runtime/internal.h"
-#include "node/sandbox/cgroup.h"
+#include "node/sandbox/cgroup/cgroup.h"
 #include "node/shim/records.h"
 
 /* Returns whether a shim's directory belongs to this user. A directory of another user is left

@@ -8,10 +8,10 @@
 #include "base/mem.h"
 #include "node/runtime/internal.h"
 #include "node/runtime/name_library.h"
-#include "node/sandbox/cgroup.h"
+#include "node/sandbox/cgroup/cgroup.h"
+#include "node/sandbox/filter/sockaddr_notify.h"
 #include "node/sandbox/isolation_level.h"
 #include "node/sandbox/network.h"
-#include "node/sandbox/sockaddr_notify.h"
 
 static const char *const sockaddr_method_texts[] = {
     [SOCKADDR_METHOD_NONE] = "pods that declare the same port run one after the other",

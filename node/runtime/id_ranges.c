@@ -13,8 +13,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/collections/hash.h"
 #include "base/file.h"
-#include "base/hash.h"
 #include "base/mem.h"
 #include "node/sandbox/namespaces.h"
 

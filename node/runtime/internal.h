@@ -13,7 +13,7 @@
  * its records. Every pod belongs to the link of the shim that has it. Reports that do not come from
  * a shim's socket wait in host->pending_reports, so no report is made inside a call.
  */
-#include "base/hash.h"
+#include "base/collections/hash.h"
 #include "node/runtime/runtime.h"
 #include "node/shim/netns_holder.h"
 #include "node/shim/shim_dir.h"

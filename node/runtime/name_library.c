@@ -8,19 +8,11 @@
  */
 #include "node/runtime/name_library.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
-#include <signal.h>
-#include <spawn.h>
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/pidfd.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/compiler.h"
 #include "base/mem.h"
+#include "node/machine/quick_run.h"
 #include "node/sandbox/plain.h"
 
 #define NAME "w-0.jobflow.invalid" /* a host name that no other source of names knows */
@@ -39,55 +31,19 @@ static const struct {
 };
 /* clang-format on */
 
-/* Returns a descriptor of a hosts file in memory, or -1 on failure. */
-static int hosts_file(void)
-{
-    static const char hosts[] = "127.10.0.1 " NAME " w-0\n";
-    int fd = memfd_create("hosts", MFD_CLOEXEC);
-
-    if (fd < 0 || write(fd, hosts, strlen(hosts)) == (ssize_t)strlen(hosts))
-        return fd;
-    close(fd);
-    return -1;
-}
-
-/* Waits for the process and returns whether it ended with exit code 0. A process that takes too
- * long is killed and has not succeeded. */
-static bool succeeds(pid_t pid)
-{
-    int status = -1;
-    struct pollfd end = {pidfd_open(pid, 0), POLLIN, 0};
-
-    if (end.fd >= 0 && TEMP_FAILURE_RETRY(poll(&end, 1, ANSWER_MS)) != 1)
-        pidfd_send_signal(end.fd, SIGKILL, NULL, 0);
-    if (TEMP_FAILURE_RETRY(waitpid(pid, &status, 0)) != pid)
-        status = -1;
-    if (end.fd >= 0)
-        close(end.fd);
-    return status == 0;
-}
-
 static bool answers(const char *library, int hosts_fd, const char *database)
 {
     scoped_str preload = mem_printf("LD_PRELOAD=%s", library);
     char *const argv[] = {(char[]){"getent"}, (char *)database, (char[]){NAME}, NULL};
     char *const env[] = {preload, (char[]){"NSS_WRAPPER_HOSTS=/proc/self/fd/0"}, NULL};
-    posix_spawn_file_actions_t files;
-    pid_t pid;
-    bool began;
+    const struct quick_run run = {"/usr/bin/getent", argv, env, hosts_fd, ANSWER_MS};
 
-    posix_spawn_file_actions_init(&files);
-    posix_spawn_file_actions_adddup2(&files, hosts_fd, STDIN_FILENO);
-    posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-    posix_spawn_file_actions_addopen(&files, STDERR_FILENO, "/dev/null", O_WRONLY, 0);
-    began = posix_spawn(&pid, "/usr/bin/getent", &files, NULL, argv, env) == 0;
-    posix_spawn_file_actions_destroy(&files);
-    return began && succeeds(pid);
+    return quick_run(&run);
 }
 
 const char *name_library_fault(const char *path)
 {
-    int hosts_fd = hosts_file();
+    int hosts_fd = quick_run_input("127.10.0.1 " NAME " w-0\n");
     const char *why = hosts_fd < 0 ? "cannot be tried" : NULL;
 
     for (size_t i = 0; i < countof(questions) && !why; i++)

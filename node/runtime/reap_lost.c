@@ -16,7 +16,7 @@
 #include "base/log.h"
 #include "base/mem.h"
 #include "node/runtime/internal.h"
-#include "node/sandbox/cgroup.h"
+#include "node/sandbox/cgroup/cgroup.h"
 #include "node/sandbox/pod_sandbox.h"
 #include "node/shim/lost_pod.h"
 #include "node/shim/records.h"

@@ -17,7 +17,7 @@
 
 #include "api/types/kinds/pod/pod.h"
 #include "api/types/log_query.h"
-#include "base/loop.h"
+#include "base/loop/loop.h"
 
 struct runtime;
 struct netns_holder; /* see shim/netns_holder.h */

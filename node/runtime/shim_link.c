@@ -14,7 +14,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "base/peer.h"
+#include "base/net/peer.h"
 #include "node/exe/self_exe.h"
 #include "node/runtime/internal.h"
 #include "node/shim/entry.h"

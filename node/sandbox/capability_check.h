@@ -7,7 +7,7 @@
  */
 #include "node/sandbox/isolation_level.h"
 
-#define CAPABILITY_CHECK_NAME "jobflow-trial"
+#define CAPABILITY_CHECK_NAME "jobflow-check"
 
 /** Runs a check in a new process: "level" (isolation_level.h) or "network" (network.h), at a level
  * of isolation. The check builds its files in the directory `scratch`. Returns false with the

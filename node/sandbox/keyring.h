@@ -11,7 +11,7 @@
 /**
  * Leaves the inherited session keyring for a new and empty one. A kernel without keyrings has
  * nothing to leave. When the user may have no more keys, the keyring stays, which is then one that
- * the shim has made (shim_main), not that of whoever started the program. Async-signal-safe.
+ * the shim has made (shim_main), not that of the user that started the program. Async-signal-safe.
  */
 static inline void keyring_leave(void)
 {

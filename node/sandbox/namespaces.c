@@ -22,7 +22,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "node/sandbox/spawn.h" /* for ON_CHILD_STACK */
+#include "base/compiler.h"
 
 static bool write_text(const char *path, const char *text, struct error *err)
 {

@@ -80,6 +80,8 @@ static void nest_end(struct request *request, size_t at)
     nest->rta_len = (uint16_t)(request->header.nlmsg_len - at);
 }
 
+enum { ERRNO_MAX = 4095 }; /* the kernel has no larger error numbers */
+
 static bool send_request(int fd, struct request *request, const char *what, struct error *err)
 {
     struct {
@@ -87,6 +89,7 @@ static bool send_request(int fd, struct request *request, const char *what, stru
         struct nlmsgerr answer;
         char request[sizeof(struct request)]; /* the kernel sends the request back */
     } reply;
+    bool known;
     ssize_t n;
 
     if (send(fd, request, request->header.nlmsg_len, 0) != (ssize_t)request->header.nlmsg_len)
@@ -97,7 +100,10 @@ static bool send_request(int fd, struct request *request, const char *what, stru
     if (n < (ssize_t)(sizeof reply.header + sizeof reply.answer.error) ||
         reply.header.nlmsg_type != NLMSG_ERROR)
         return error_errno(err, n < 0 ? errno : EPROTO, "%s", what);
-    return reply.answer.error == 0 || error_errno(err, -reply.answer.error, "%s", what);
+    if (reply.answer.error == 0)
+        return true;
+    known = reply.answer.error < 0 && reply.answer.error >= -ERRNO_MAX;
+    return error_errno(err, known ? -reply.answer.error : EPROTO, "%s", what);
 }
 
 static const struct ifinfomsg any_link = {.ifi_family = AF_UNSPEC};

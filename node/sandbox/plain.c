@@ -37,11 +37,11 @@ static char *volume_path(const struct pod_sandbox *sandbox, const struct shim_mo
                       mount->volume, sub ? "/" : "", sub ? sub : "");
 }
 
-static bool link_mount(struct pod_sandbox *sandbox, int mnt_fd, const struct shim_mount *mount,
-                       struct error *err)
+/* Makes a link to `target` where `mount_path` lies in the tree `mnt_fd`. An entry of that name
+ * stays. */
+static bool link_path(int mnt_fd, const char *mount_path, const char *target, struct error *err)
 {
-    scoped_str target = volume_path(sandbox, mount);
-    scoped_str path = mem_strdup(mount->path + strspn(mount->path, "/"));
+    scoped_str path = mem_strdup(mount_path + strspn(mount_path, "/"));
     char *slash = strrchr(path, '/');
     const char *name = slash ? slash + 1 : path;
     int fd;
@@ -51,13 +51,21 @@ static bool link_mount(struct pod_sandbox *sandbox, int mnt_fd, const struct shi
         *slash = 0;
     fd = mount_tree_make_point(mnt_fd, slash ? path : "", MOUNT_POINT_DIR, err);
     ok = fd >= 0 && (symlinkat(target, fd, name) == 0 || errno == EEXIST ||
-                     error_errno(err, errno, "cannot link %s", mount->path));
+                     error_errno(err, errno, "cannot link %s", mount_path));
     if (fd >= 0)
         close(fd);
     return ok;
 }
 
-static void add_ssh_dir(struct pod_sandbox *sandbox, const struct shim_mount *mount)
+static void link_message(const struct pod_sandbox *sandbox, unsigned index, int mnt_fd)
+{
+    scoped_str file = mem_printf("%s/term/%u", sandbox->dir, index);
+
+    /* A volume may cover the path. Then the container has no message, as at the other levels. */
+    link_path(mnt_fd, pod_sandbox_message_path(sandbox, index), file, NULL);
+}
+
+static void add_ssh_dir(struct pod_sandbox *sandbox, unsigned index, const struct shim_mount *mount)
 {
     size_t len = strlen(mount->path);
 
@@ -66,7 +74,7 @@ static void add_ssh_dir(struct pod_sandbox *sandbox, const struct shim_mount *mo
     for (uint32_t i = 0; i < sandbox->n_env; i++)
         if (strncmp(sandbox->env[i], "VC_SSH_DIR=", 11) == 0)
             return;
-    add_env(sandbox, mem_printf("VC_SSH_DIR=%s/mnt%s", sandbox->dir, mount->path));
+    add_env(sandbox, mem_printf("VC_SSH_DIR=%s/mnt%u%s", sandbox->dir, index, mount->path));
 }
 
 const char *plain_name_library(void)
@@ -87,23 +95,39 @@ static void add_names(struct pod_sandbox *sandbox)
         add_env(sandbox, mem_printf("LD_PRELOAD=%s", library));
 }
 
+/* Makes the tree of one container. */
+static bool make_tree(struct pod_sandbox *sandbox, unsigned index, struct error *err)
+{
+    const struct shim_container *c = &sandbox->pod->containers[index];
+    char name[32];
+    int mnt_fd = -1;
+    bool ok = true;
+
+    snprintf(name, sizeof name, "mnt%u", index);
+    if (mkdirat(sandbox->dirs.own_fd, name, 0700) == 0)
+        mnt_fd = openat(sandbox->dirs.own_fd, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (mnt_fd < 0)
+        return error_errno(err, errno, "mount root");
+    sandbox->mount_roots[index] = mem_printf("VC_MOUNT_ROOT=%s/%s", sandbox->dir, name);
+    for (uint32_t m = 0; ok && m < c->n_mounts; m++) {
+        scoped_str target = volume_path(sandbox, &c->mounts[m]);
+
+        ok = link_path(mnt_fd, c->mounts[m].path, target, err);
+        add_ssh_dir(sandbox, index, &c->mounts[m]);
+    }
+    link_message(sandbox, index, mnt_fd);
+    close(mnt_fd);
+    return ok;
+}
+
 bool plain_make(struct pod_sandbox *sandbox, struct error *err)
 {
     const struct shim_pod *pod = sandbox->pod;
-    bool ok =
-        mkdirat(sandbox->dirs.own_fd, "mnt", 0700) == 0 || error_errno(err, errno, "mount root");
-    int mnt_fd = ok ? openat(sandbox->dirs.own_fd, "mnt", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
 
-    if (mnt_fd < 0)
-        return false;
-    add_env(sandbox, mem_printf("VC_MOUNT_ROOT=%s/mnt", sandbox->dir));
     if (pod->hosts)
         add_names(sandbox);
-    for (uint32_t i = 0; ok && i < pod->n_init + pod->n_main; i++)
-        for (uint32_t m = 0; ok && m < pod->containers[i].n_mounts; m++) {
-            ok = link_mount(sandbox, mnt_fd, &pod->containers[i].mounts[m], err);
-            add_ssh_dir(sandbox, &pod->containers[i].mounts[m]);
-        }
-    close(mnt_fd);
-    return ok;
+    for (uint32_t i = 0; i < pod->n_init + pod->n_main; i++)
+        if (!make_tree(sandbox, i, err))
+            return false;
+    return true;
 }

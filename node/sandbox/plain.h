@@ -1,7 +1,8 @@
 #pragma once
 /*
- * A sandbox at level plain: there are no namespaces, so the pod's volumes are directories. A tree
- * of links mirrors the mount paths, and environment variables tell where the tree is.
+ * A sandbox at level plain: there are no namespaces, so the pod's volumes are directories. For
+ * each container a tree of links mirrors its mount paths and the path of its termination message,
+ * and environment variables tell where the tree is.
  *
  *   VC_MOUNT_ROOT   $VC_MOUNT_ROOT/etc/volcano is what would be mounted at /etc/volcano
  *   VC_HOSTS_FILE   the hosts file
@@ -13,5 +14,5 @@
  * hosts file. Returns NULL when this machine does not have it. */
 const char *plain_name_library(void);
 
-/** Makes the tree of links, and adds the variables to the environment of the sandbox. */
+/** Makes the trees of links, and adds the variables to the environments of the containers. */
 bool plain_make(struct pod_sandbox *sandbox, struct error *err);

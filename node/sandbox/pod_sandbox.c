@@ -19,10 +19,10 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/collections/hash.h"
 #include "base/file.h"
-#include "base/hash.h"
 #include "base/mem.h"
-#include "node/sandbox/cgroup.h"
+#include "node/sandbox/cgroup/cgroup.h"
 #include "node/sandbox/mounts/mount_tree.h"
 #include "node/sandbox/mounts/volumes.h"
 #include "node/sandbox/namespaces.h"
@@ -97,7 +97,7 @@ static void fill_sockaddr_rules(struct pod_sandbox *sandbox, const struct shim_c
         rules->ip = ip.s_addr;
     rules->low_ports_move = sockaddr_low_ports_move();
     if (rules->ip && config->sockaddr_method == SOCKADDR_METHOD_BPF && sockaddr_bpf_is_open(bpf))
-        sandbox->bpf = bpf; /* without it see pod_sandbox_uses_notify */
+        sandbox->bpf = bpf; /* NULL: pod_sandbox_uses_notify tells the method */
 }
 
 static const char hosts_name[] = "run/hosts";
@@ -324,6 +324,7 @@ struct pod_sandbox *pod_sandbox_new(int pods_fd, const char *pods_dir, const str
     sandbox->hosts_as_addresses = config->hosts_as_addresses;
     sandbox->private_network = config->private_network;
     sandbox->groups = mem_array(pod->n_init + pod->n_main, sizeof(struct cgroup *));
+    sandbox->mount_roots = mem_array(pod->n_init + pod->n_main, sizeof(char *));
     sandbox->contents = mem_array(pod->n_volumes, sizeof *sandbox->contents);
     for (uint32_t i = 0; i < pod->n_volumes; i++)
         sandbox->contents[i] = hash_files(&pod->volumes[i]);
@@ -355,8 +356,11 @@ void pod_sandbox_free(struct pod_sandbox *sandbox)
         file_remove_tree(sandbox->dirs.disk_fd, sandbox->pod->uid, NULL);
     for (uint32_t i = 0; i < sandbox->n_env; i++)
         mem_free(sandbox->env[i]);
-    for (uint32_t i = 0; i < sandbox->pod->n_init + sandbox->pod->n_main; i++)
+    for (uint32_t i = 0; i < sandbox->pod->n_init + sandbox->pod->n_main; i++) {
         cgroup_free(sandbox->groups[i]);
+        mem_free(sandbox->mount_roots[i]);
+    }
+    mem_free(sandbox->mount_roots);
     cgroup_free(sandbox->group);
     mem_free(sandbox->groups);
     mem_free(sandbox->contents);

@@ -10,11 +10,11 @@
  * are directories on disk, and environment variables tell where (plain.h).
  */
 #include "node/machine/sockaddr_rules.h"
+#include "node/sandbox/filter/sockaddr_bpf.h"
 #include "node/sandbox/isolation_level.h"
 #include "node/sandbox/mounts/hidden_dirs.h"
 #include "node/sandbox/mounts/volumes.h"
 #include "node/sandbox/network.h"
-#include "node/sandbox/sockaddr_bpf.h"
 #include "node/sandbox/spawn.h"
 #include "node/wire/message.h"
 
@@ -40,6 +40,8 @@ struct pod_sandbox {
     bool serves_ssh; /* the pod's programs keep the capabilities that sshd needs */
     char *env[POD_SANDBOX_ENV_MAX]; /* variables of every container, [n_env]; owned */
     uint32_t n_env;
+    char **mount_roots; /* level PLAIN: each container's variable VC_MOUNT_ROOT=PATH; other levels:
+                         * all are NULL */
     struct cgroup **groups; /* control group of each container; NULL = none */
     struct cgroup *group;   /* control group of the pod as a whole, around them; NULL = none */
     uint64_t *contents;     /* for each volume a hash of its files */
@@ -109,6 +111,8 @@ bool pod_sandbox_oom_killed(const struct pod_sandbox *sandbox, unsigned index);
 /** Releases a container's control groups after its processes were reaped. */
 void pod_sandbox_ended(struct pod_sandbox *sandbox, unsigned index);
 
+/** Returns the path at which the container's program writes its termination message; borrowed. */
+const char *pod_sandbox_message_path(const struct pod_sandbox *sandbox, unsigned index);
 /** Returns the container's termination message (owned), or NULL. Clears the message for the next
  * run. */
 char *pod_sandbox_termination_message(struct pod_sandbox *sandbox, unsigned index);

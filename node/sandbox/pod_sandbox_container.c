@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "node/sandbox/cgroup.h"
+#include "node/sandbox/cgroup/cgroup.h"
 #include "node/sandbox/init.h"
 #include "node/sandbox/mounts/mount_tree.h"
 #include "node/sandbox/namespaces.h"
@@ -39,25 +39,38 @@ bool pod_sandbox_drop_rights(const struct pod_sandbox *sandbox, unsigned index,
     return true;
 }
 
+/* Joins the mounts and process ids of a container's process 1. The kernel then gives the caller the
+ * root of the mounts; where jobflow runs in a chroot, that of the container is another. */
+static bool join_namespaces(pid_t init, struct error *err)
+{
+    char path[32];
+    int pidfd, root_fd;
+    bool ok;
+
+    snprintf(path, sizeof path, "/proc/%d/root", (int)init);
+    pidfd = pidfd_open(init, 0);
+    root_fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    ok = pidfd >= 0 && root_fd >= 0 && setns(pidfd, CLONE_NEWNS | CLONE_NEWPID) == 0 &&
+         fchdir(root_fd) == 0 && chroot(".") == 0;
+    if (!ok)
+        error_errno(err, errno, "cannot join the container");
+    if (root_fd >= 0)
+        close(root_fd);
+    if (pidfd >= 0)
+        close(pidfd);
+    return ok;
+}
+
 bool pod_sandbox_join(struct pod_sandbox *sandbox, unsigned index, pid_t init, bool in_unified,
                       struct spawn_plan *program, struct error *err)
 {
-    int pidfd;
-    bool ok;
-
     if (sandbox->groups[index])
         cgroup_join(sandbox->groups[index], in_unified);
-    if (sandbox->level == ISOLATION_PLAIN)
-        return true;
-    pidfd = pidfd_open(init, 0);
-    ok = pidfd >= 0 && setns(pidfd, CLONE_NEWNS | CLONE_NEWPID) == 0;
-    if (!ok)
-        return error_errno(err, errno, "cannot join the container");
-    close(pidfd);
-    return pod_sandbox_drop_rights(sandbox, index, program, err);
+    return sandbox->level == ISOLATION_PLAIN ||
+           (join_namespaces(init, err) && pod_sandbox_drop_rights(sandbox, index, program, err));
 }
 
-static const char *message_path(const struct pod_sandbox *sandbox, unsigned index)
+const char *pod_sandbox_message_path(const struct pod_sandbox *sandbox, unsigned index)
 {
     const char *path = sandbox->pod->containers[index].termination_path;
 
@@ -143,7 +156,8 @@ static bool take_mounts(struct pod_sandbox *sandbox, unsigned index, struct root
     *count = 0;
     if (fd >= 0)
         fchmod(fd, 0666);
-    if (!take_tree(fd, false, sandbox->user_fd, message_path(sandbox, index), &mounts[0], err))
+    if (!take_tree(fd, false, sandbox->user_fd, pod_sandbox_message_path(sandbox, index),
+                   &mounts[0], err))
         return (error_prefix(err, "termination message: "), false);
     ++*count;
     if (!take_sshd_files(sandbox, mounts, count, err))

@@ -18,10 +18,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include "node/sandbox/cgroup.h"
+#include "node/sandbox/cgroup/cgroup.h"
+#include "node/sandbox/filter/sockaddr_notify.h"
+#include "node/sandbox/filter/syscall_filter.h"
 #include "node/sandbox/keyring.h"
-#include "node/sandbox/sockaddr_notify.h"
-#include "node/sandbox/syscall_filter.h"
 
 enum { STACK_BYTES = 64 << 10, PATH_BYTES = 4096, PROGRAM_UMASK = 022 };
 

@@ -8,10 +8,6 @@
 #include <sys/resource.h>
 #include <sys/types.h>
 
-/* Marks functions that run in the child on the borrowed stack. They end in exec and never return.
- * The sanitizers must not check them, or they would report the next child on the same stack. */
-#define ON_CHILD_STACK __attribute__((no_sanitize("address"), no_sanitize("undefined")))
-
 struct cgroup;
 struct spawn_plan {
     char *const *argv; /* command of the program: [n] and NULL, n > 0 */

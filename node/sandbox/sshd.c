@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "node/sandbox/filter/seccomp_filter.h"
 #include "node/sandbox/hostkey.h"
-#include "node/sandbox/seccomp_filter.h"
 
 enum { ACCOUNTS_MAX = 4 << 20 };
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "api/types/kinds/job/job.h"
+#include "api/types/kinds/job/lifecycle.h"
 #include "base/mem.h"
 #include "node/scheduler/internal.h"
 
@@ -28,6 +29,8 @@ bool group_before(const struct fit_item *left, const struct fit_item *right)
         return b->extra_members;
     if (a->extra_members && (a->share < b->share || b->share < a->share))
         return a->share < b->share;
+    if (a->order != b->order)
+        return a->order < b->order;
     return a->sequence < b->sequence;
 }
 
@@ -153,6 +156,7 @@ void group_load(struct group *group, const struct object *object, const struct o
                 : GROUP_ADMITTED;
     }
     group->sequence = object->row ? object->row : object->meta->created_at_ms;
+    group->order = job_queue_priority(object->meta);
     group->min_member = spec->min_member;
     group->min_resources = amount_of_map(&spec->min_resources, extras, 0);
     group->gang_known = false;

@@ -15,7 +15,7 @@
 
 #include "api/cluster.h"
 #include "api/types/kinds/scheduling/podgroup.h"
-#include "base/hash.h"
+#include "base/collections/hash.h"
 #include "node/scheduler/job_gang.h"
 #include "node/scheduler/phase.h"
 #include "node/scheduler/queues.h"
@@ -92,6 +92,7 @@ struct group {
     int64_t sequence;
     int64_t created_ms; /* wall time of the group's creation, see creation_ms in records.c */
     int32_t priority;
+    uint32_t order; /* number of the job in its queue, smaller first, of equal priority */
     enum group_stage stage;
 
     struct amount min_resources;

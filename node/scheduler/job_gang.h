@@ -13,7 +13,7 @@
  */
 #include <sys/queue.h>
 
-#include "base/hash.h"
+#include "base/collections/hash.h"
 #include "node/machine/amount.h"
 
 struct group;

@@ -2,7 +2,7 @@
 /*
  * The scheduler's metrics, labelled by queue.
  */
-#include "base/metrics.h"
+#include "base/loop/metrics.h"
 
 struct group;
 

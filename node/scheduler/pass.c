@@ -149,7 +149,7 @@ static bool refuse_head(struct scheduler *s, struct queue *queue, struct group *
     queue_refuse(&s->queues, queue, limiter, group_is_elastic(group) ? NULL : &group->queue_item);
     if (queue->fifo || (!limiter && scheduler_is_full(s)))
         finish_queue(s, queue);
-    return limiter || s->queues.guaranteed || !LIST_EMPTY(&s->victims) || !scheduler_is_full(s);
+    return s->queues.guaranteed || !LIST_EMPTY(&s->victims) || !scheduler_is_full(s);
 }
 
 static void serve_claimants(struct scheduler *s)

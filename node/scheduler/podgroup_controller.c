@@ -11,9 +11,9 @@
 #include "api/types/kinds/pod/pod.h"
 #include "api/types/kinds/scheduling/podgroup.h"
 #include "api/types/text/quantity.h"
-#include "base/hash.h"
+#include "base/collections/hash.h"
+#include "base/loop/workq.h"
 #include "base/mem.h"
-#include "base/workq.h"
 #include "node/scheduler/internal.h"
 
 #define ANNOTATION_MIN_MEMBER "scheduling.volcano.sh/group-min-member"

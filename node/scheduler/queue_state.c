@@ -9,10 +9,10 @@
 #include "api/types/kinds/command.h"
 #include "api/types/kinds/scheduling/podgroup.h"
 #include "api/types/kinds/scheduling/queue.h"
-#include "base/hash.h"
+#include "base/collections/hash.h"
 #include "base/log.h"
-#include "base/metrics.h"
-#include "base/workq.h"
+#include "base/loop/metrics.h"
+#include "base/loop/workq.h"
 
 #define ANNOTATION_CLOSED_BY_PARENT "volcano.sh/closed-by-parent"
 #define COMPONENT                   "vc-controller-manager"

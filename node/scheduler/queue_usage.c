@@ -9,7 +9,7 @@
 #include "api/types/kinds/scheduling/podgroup.h"
 #include "api/types/kinds/scheduling/queue.h"
 #include "api/types/text/quantity.h"
-#include "base/hash.h"
+#include "base/collections/hash.h"
 #include "base/mem.h"
 
 enum { USAGE_DELAY_MS = 1000, DEPTH_MAX = 16 };

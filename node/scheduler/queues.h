@@ -15,8 +15,8 @@
  * Ref: spec/job.md 2.5, 19.1.
  */
 #include "api/types/kinds/scheduling/queue.h"
-#include "base/hash.h"
-#include "base/heap.h"
+#include "base/collections/hash.h"
+#include "base/collections/heap.h"
 #include "node/machine/backfill.h"
 #include "node/machine/fit_queue.h"
 

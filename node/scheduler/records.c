@@ -6,6 +6,7 @@
  */
 #include <string.h>
 
+#include "api/types/kinds/job/lifecycle.h"
 #include "api/types/kinds/pod/pod.h"
 #include "api/types/kinds/scheduling/priority_class.h"
 #include "base/mem.h"
@@ -197,7 +198,8 @@ void scheduler_group_changed(struct cluster_watcher *watcher, enum cluster_chang
     }
     if (group->object && !same_object(group, object))
         unload_group(group); /* the PodGroup was deleted and created again under the same name */
-    if (group->object && group->object->body == object->body) {
+    if (group->object && group->object->body == object->body &&
+        group->order == job_queue_priority(object->meta)) {
         object_unref((struct object *)group->object);
         group->object = object_ref(object);
         return;

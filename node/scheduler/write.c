@@ -8,6 +8,7 @@
  */
 #include <string.h>
 
+#include "api/types/kinds/job/lifecycle.h"
 #include "api/types/kinds/pod/pod.h"
 #include "base/log.h"
 #include "base/mem.h"
@@ -99,6 +100,22 @@ static void evicted(struct cluster_call *call, const struct object *result, cons
     scheduler_call_done(s);
 }
 
+/* Returns the pod with an annotation that tells its job why it is evicted; owned. */
+static struct object *with_eviction_reason(const struct object *pod, const char *why)
+{
+    struct meta meta = *pod->meta;
+    struct kv *annotations = mem_array(meta.n_annotations + 1, sizeof *annotations);
+    struct meta *next;
+
+    if (meta.n_annotations > 0)
+        memcpy(annotations, meta.annotations, meta.n_annotations * sizeof *annotations);
+    annotations[meta.n_annotations++] = (struct kv){ANNOTATION_EVICTED, why};
+    meta.annotations = annotations;
+    next = meta_new(&meta);
+    mem_free(annotations);
+    return object_with_meta(pod, next);
+}
+
 void member_evict(struct member *member, const char *reason, const char *why)
 {
     struct scheduler *s = member->scheduler;
@@ -109,6 +126,8 @@ void member_evict(struct member *member, const char *reason, const char *why)
     if (!pod)
         return; /* the DELETED event of the pod follows */
     cluster_event(s->cluster, pod, EVENT_WARNING, reason, SCHEDULER_COMPONENT, "%s", why);
+    if (member->group->object && job_asks_for_eviction_reason(member->group->object->meta))
+        cluster_update(s->cluster, NULL, with_eviction_reason(pod, why));
     member->writing = true;
     member->call.done = evicted;
     s->calls++;
@@ -158,7 +177,7 @@ static void write_status(struct group *group, const struct group_report *now, st
     struct scheduler *s = group->scheduler;
     const struct object *object = current(s->cluster, &kind_pod_group, group->object->meta);
 
-    /* Report one event per wait, even if amounts in the condition change meanwhile. */
+    /* Reports one event per wait, even if amounts in the condition change meanwhile. */
     if (object && is_unschedulable(now) && !is_unschedulable(&group->reported))
         cluster_event(s->cluster, object, EVENT_WARNING, "Unschedulable", SCHEDULER_COMPONENT, "%s",
                       now->message);

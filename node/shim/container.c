@@ -12,9 +12,9 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "node/sandbox/cgroup/pss.h"
 #include "node/sandbox/init.h"
 #include "node/sandbox/pod_sandbox.h"
-#include "node/sandbox/pss.h"
 #include "node/sandbox/spawn.h"
 #include "node/shim/exec_helper.h"
 #include "node/shim/pod.h"
@@ -57,7 +57,7 @@ static void check_memory(struct alarm *alarm)
 {
     struct container *c = container_of(alarm, struct container, memory_check);
 
-    if (!c->pid)
+    if (!c->pid || c->over_memory) /* the check of the pod's limit has killed it */
         return;
     c->over_memory = pss_of_tree(c->pid) > c->spec->limits.memory_bytes;
     if (c->over_memory)
@@ -188,6 +188,14 @@ void container_add_usage(struct container *c, const struct rusage *used)
         c->status->memory_peak_bytes = peak_bytes;
 }
 
+/* Returns the message that a plain process has left, or NULL; owned. */
+static char *termination_message(const struct container *c)
+{
+    struct pod_sandbox *sandbox = c->pod->shim->sandbox;
+
+    return sandbox ? pod_sandbox_termination_message(sandbox, c->index) : NULL;
+}
+
 void container_exited(struct container *c, int wait_status, const struct rusage *used)
 {
     struct pod *pod = c->pod;
@@ -208,7 +216,7 @@ void container_exited(struct container *c, int wait_status, const struct rusage 
         sandboxed_exited(c, wait_status);
     else
         container_ended(c, code, killed ? WTERMSIG(wait_status) : 0,
-                        container_reason(c, code, false), NULL);
+                        container_reason(c, code, false), termination_message(c));
 }
 
 void container_signal(const struct container *c, int number)

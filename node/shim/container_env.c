@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "base/hash.h"
+#include "base/collections/hash.h"
 #include "node/sandbox/pod_sandbox.h"
 #include "node/shim/shim.h"
 
@@ -45,7 +45,9 @@ char *const *container_env(const struct container *c, const char *marker)
     struct shim *shim = c->pod->shim;
     const struct shim_container *spec = c->spec;
     size_t n_sandbox = shim->sandbox ? shim->sandbox->n_env : 0, slots = 16;
-    size_t all = (size_t)shim->config.n_env + n_sandbox + spec->n_env + 1;
+    char *const *root = shim->sandbox ? &shim->sandbox->mount_roots[c->index] : NULL;
+    size_t n_root = root && *root ? 1 : 0;
+    size_t all = (size_t)shim->config.n_env + n_sandbox + n_root + spec->n_env + 1;
 
     while (slots < 2 * all)
         slots *= 2;
@@ -62,6 +64,8 @@ char *const *container_env(const struct container *c, const char *marker)
     shim->env[all] = NULL;
     names_add(&names, marker); /* no list can replace the marker */
     at = keep_last(shim->env, at, &names, spec->env, spec->n_env);
+    if (n_root)
+        at = keep_last(shim->env, at, &names, root, n_root);
     if (n_sandbox)
         at = keep_last(shim->env, at, &names, shim->sandbox->env, n_sandbox);
     at = keep_last(shim->env, at, &names, shim->config.env, shim->config.n_env);

@@ -12,9 +12,9 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
+#include "node/sandbox/filter/sockaddr_notify.h"
 #include "node/sandbox/init.h"
 #include "node/sandbox/pod_sandbox.h"
-#include "node/sandbox/sockaddr_notify.h"
 #include "node/shim/shim.h"
 
 enum { VOLUME_CHECK_FIRST_NS = 1000000000 };

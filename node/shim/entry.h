@@ -4,7 +4,7 @@
  * lie at fixed numbers.
  */
 #include "node/exe/self_exe.h"
-#include "node/sandbox/sockaddr_bpf.h"
+#include "node/sandbox/filter/sockaddr_bpf.h"
 
 #define SHIM_SOCKET "ctl" /* name of the shim's socket in its directory */
 /* Argument of a shim: plain pods do not share a session keyring. */

@@ -20,7 +20,7 @@
 
 #include "base/clock.h"
 #include "base/mem.h"
-#include "node/sandbox/cgroup.h"
+#include "node/sandbox/cgroup/cgroup.h"
 #include "node/sandbox/init.h"
 #include "node/sandbox/pod_sandbox.h"
 #include "node/shim/shim.h"
@@ -201,7 +201,7 @@ NORETURN static void helper_main(struct action *a)
     int null_fd = SHIM_FD_NULL;
 
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-    prctl(PR_SET_NAME, "jobflow-beside", 0, 0, 0);
+    prctl(PR_SET_NAME, "jobflow-exec", 0, 0, 0);
     if (action->act == ACT_EXEC)
         exec_in(a);
     keep_three(a, &null_fd);

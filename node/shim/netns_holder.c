@@ -12,7 +12,7 @@
 #include <sys/time.h>
 #include <unistd.h>
 
-#include "base/peer.h"
+#include "base/net/peer.h"
 #include "node/shim/entry.h"
 #include "node/shim/shim_dir.h"
 #include "node/wire/fdpass.h"

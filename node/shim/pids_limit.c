@@ -7,7 +7,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "node/sandbox/cgroup.h"
+#include "node/sandbox/cgroup/cgroup.h"
 #include "node/shim/shim.h"
 #include "node/shim/shim_dir.h"
 

@@ -9,8 +9,8 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "node/sandbox/cgroup/pss.h"
 #include "node/sandbox/pod_sandbox.h"
-#include "node/sandbox/pss.h"
 #include "node/sandbox/spawn.h"
 #include "node/shim/shim.h"
 

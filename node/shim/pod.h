@@ -13,9 +13,9 @@
  */
 #include <sys/resource.h>
 
-#include "base/hash.h"
-#include "base/reactor.h"
-#include "node/sandbox/sockaddr_notify.h"
+#include "base/collections/hash.h"
+#include "base/loop/reactor.h"
+#include "node/sandbox/filter/sockaddr_notify.h"
 #include "node/shim/decide.h"
 #include "node/shim/logfile.h"
 #include "node/shim/states.h"
@@ -105,7 +105,7 @@ void pod_step(struct pod *pod);
 /** Ends a pod that never ran. `reason` and `message` are literals. */
 void pod_refuse(struct pod *pod, const char *reason, const char *message);
 void pod_stop(struct pod *pod, int64_t grace_ms);
-/** `deadline_ms` is as in struct shim_pod. */
+/** Changes the deadline; `deadline_ms` is as in struct shim_pod. */
 void pod_set_deadline(struct pod *pod, int64_t deadline_ms);
 /** Measures the memory of all containers each second, if the pod has a limit of its own that no
  * control group enforces. */

@@ -9,7 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "base/hash.h"
+#include "base/collections/hash.h"
 
 /* Numbers of marks lie between this value and its double: beyond any limit that an administrator
  * sets, and below RLIM_INFINITY. */

@@ -25,7 +25,7 @@
 
 #include "base/log.h"
 #include "base/mem.h"
-#include "node/sandbox/cgroup.h"
+#include "node/sandbox/cgroup/cgroup.h"
 #include "node/sandbox/pod_sandbox.h"
 #include "node/shim/lost_pod.h"
 #include "node/shim/shim.h"

@@ -11,8 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/collections/hash.h"
 #include "base/file.h"
-#include "base/hash.h"
 #include "node/wire/message.h"
 
 enum {

@@ -18,7 +18,7 @@
  */
 #include <sys/resource.h>
 
-#include "base/reactor.h"
+#include "base/loop/reactor.h"
 #include "node/shim/entry.h"
 #include "node/shim/netns_holder.h"
 #include "node/shim/pod.h"

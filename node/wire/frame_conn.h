@@ -4,7 +4,7 @@
  * frame, and bytes to send until the socket has room.
  */
 #include "base/buf.h"
-#include "base/reactor.h"
+#include "base/loop/reactor.h"
 #include "node/wire/frame.h"
 
 struct frame_conn {

@@ -16,7 +16,7 @@
  * counts, and a repeated one does no harm. Every message about one pod begins with its uid.
  */
 #include "api/types/kinds/pod/pod.h"
-#include "base/arena.h"
+#include "base/collections/arena.h"
 #include "node/machine/sockaddr_rules.h"
 #include "node/wire/frame.h"
 
@@ -134,8 +134,8 @@ struct shim_pod {
                    * none */
     bool confined; /* the pod's author may not do what the user who runs jobflow may: the pod gets
                     * isolation_level_confining and sees less of the host (sandbox/rootfs.h) */
-    const char *host_key,
-        *host_public; /* key pair for the pod's sshd; NULL = the program brings its own */
+    /* Key pair for the pod's sshd; NULL = the program brings its own. */
+    const char *host_key, *host_public;
     struct shim_volume *volumes;
     uint32_t n_volumes;
     struct shim_limits limits; /* limits of all containers together; only used if memory or cpu is

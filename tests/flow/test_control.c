@@ -260,12 +260,27 @@ static void a_step_that_refers_to_a_missing_output_fails(void **state)
         check_has("why", flow_fixture_at(fixture, "f", "nodes/1/message"),
                   "step a has no output q");
         check_str("no attempt", flow_fixture_at(fixture, "f", "nodes/1/attempt"), "");
-        check_int("nobody was warned of a wait", flow_fixture_events(fixture, "AdmissionDenied"),
-                  0);
+        check_int("no warning of a wait", flow_fixture_events(fixture, "AdmissionDenied"), 0);
         flow_fixture_annotate(fixture, "f", ANNOTATION_FLOW_RETRY, "1");
         flow_fixture_advance(fixture, 1000);
         check_str("a retry looks again", flow_fixture_at(fixture, "f", "state/phase"), "Failed");
     }
+}
+
+static void a_step_fails_when_an_output_does_not_fit_where_a_number_stands(void **state)
+{
+    scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
+
+    flow_fixture_spec(fixture, "f", "a b",
+                      "flows: [{name: a}, " ON(
+                          "b", "a", "patch: {spec: {minAvailable: $(steps.a.outputs.n)}}") "]");
+    flow_fixture_end(fixture, "f-a", 0, "n=many");
+    flow_fixture_advance(fixture, 1000);
+    check("no job", !flow_fixture_has_job(fixture, "f-b"));
+    check_str("the flow fails", flow_fixture_at(fixture, "f", "state/reason"), "InvalidOutput");
+    check_has("why", flow_fixture_at(fixture, "f", "nodes/1/message"),
+              "minAvailable: \"many\", which $(steps.a.outputs.n) stands for, is no integer");
+    check_int("no warning of a wait", flow_fixture_events(fixture, "AdmissionDenied"), 0);
 }
 
 static void a_missing_output_may_be_handled_like_any_failure(void **state)
@@ -336,6 +351,7 @@ int main(void)
         cmocka_unit_test(skipped_steps_are_told_of),
         cmocka_unit_test(outputs_and_parameters_go_into_patches),
         cmocka_unit_test(a_step_that_refers_to_a_missing_output_fails),
+        cmocka_unit_test(a_step_fails_when_an_output_does_not_fit_where_a_number_stands),
         cmocka_unit_test(a_missing_output_may_be_handled_like_any_failure),
         cmocka_unit_test(unrelated_steps_go_on_while_a_failure_is_judged),
         cmocka_unit_test(upstream_knows_no_conditions),

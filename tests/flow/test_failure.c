@@ -8,12 +8,6 @@
 #include "api/types/kinds/command.h"
 #include "tests/support/flow_fixture.h"
 
-static void run_flow(struct flow_fixture *fixture, const char *steps, const char *extra)
-{
-    flow_fixture_templates(fixture, "a b c d e");
-    flow_fixture_flow(fixture, "f", steps, extra);
-}
-
 /* Half of the runs have no restarts, the others have one after every change. */
 /* covers: jobflow.md 171 */
 static void continue_runs_what_does_not_depend_on_the_failure(void **state)
@@ -21,7 +15,7 @@ static void continue_runs_what_does_not_depend_on_the_failure(void **state)
     for (size_t run = 0; run < 4; run++) {
         scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
 
-        run_flow(fixture, "a, b, c<-a, d<-b, e<-d+c", "failurePolicy: continue");
+        flow_fixture_run_f(fixture, "a, b, c<-a, d<-b, e<-d+c", "failurePolicy: continue");
         flow_fixture_phase(fixture, "f-a", JOB_FAILED);
         flow_fixture_advance(fixture, run < 2 ? 0 : 1000);
         flow_fixture_restart_if(fixture, run % 2);
@@ -55,7 +49,7 @@ static void continue_ends_at_once_when_nothing_is_left(void **state)
     for (size_t i = 0; i < countof(cases); i++) {
         scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
 
-        run_flow(fixture, cases[i].steps, "failurePolicy: continue");
+        flow_fixture_run_f(fixture, cases[i].steps, "failurePolicy: continue");
         flow_fixture_phase(fixture, "f-a", JOB_TERMINATED);
         flow_fixture_advance(fixture, 1000);
         check_str(cases[i].name, flow_fixture_at(fixture, "f", "state/phase"), cases[i].want);
@@ -67,7 +61,7 @@ static void continue_waits_for_a_blocked_step(void **state)
 {
     scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
 
-    run_flow(fixture, "a, late", "failurePolicy: continue");
+    flow_fixture_run_f(fixture, "a, late", "failurePolicy: continue");
     flow_fixture_phase(fixture, "f-a", JOB_FAILED);
     flow_fixture_advance(fixture, 1000);
     check_str("waits", flow_fixture_at(fixture, "f", "state/phase"), "Running");
@@ -95,7 +89,7 @@ static void annotation_wins_over_the_field(void **state)
         const struct flow_options options = {.upstream_compat = cases[i].upstream};
         scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(&options);
 
-        run_flow(fixture, "a, b, c<-b", cases[i].extra);
+        flow_fixture_run_f(fixture, "a, b, c<-b", cases[i].extra);
         if (cases[i].annotation)
             flow_fixture_annotate(fixture, "f", ANNOTATION_FAILURE_POLICY, cases[i].annotation);
         flow_fixture_phase(fixture, "f-a", JOB_FAILED);
@@ -125,7 +119,7 @@ static void abort_terminates_what_runs(void **state)
         scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
         const struct object *command;
 
-        run_flow(fixture, "a, b, c, d, e<-d", "failurePolicy: abort");
+        flow_fixture_run_f(fixture, "a, b, c, d, e<-d", "failurePolicy: abort");
         flow_fixture_phase(fixture, "f-b", JOB_RUNNING);
         flow_fixture_phase(fixture, "f-c", JOB_PENDING);
         flow_fixture_complete(fixture, "f-d");
@@ -162,7 +156,7 @@ static void abort_tells_a_job_again_in_a_new_phase(void **state)
     scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
     const struct object *command;
 
-    run_flow(fixture, "a, b", "failurePolicy: abort");
+    flow_fixture_run_f(fixture, "a, b", "failurePolicy: abort");
     flow_fixture_phase(fixture, "f-b", JOB_RESTARTING);
     flow_fixture_phase(fixture, "f-a", JOB_FAILED);
     command = termination_of(fixture, "f-b");
@@ -178,7 +172,7 @@ static void abort_may_be_decided_later(void **state)
 {
     scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
 
-    run_flow(fixture, "a, b", NULL);
+    flow_fixture_run_f(fixture, "a, b", NULL);
     flow_fixture_phase(fixture, "f-a", JOB_FAILED);
     flow_fixture_advance(fixture, 1000);
     check_int("goes on", count_commands(fixture), 0);
@@ -192,7 +186,7 @@ static void a_person_may_abort_a_flow(void **state)
     for (size_t run = 0; run < 2; run++) {
         scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
 
-        run_flow(fixture, "a, b<-a, c, zzz", "failurePolicy: continue");
+        flow_fixture_run_f(fixture, "a, b<-a, c, zzz", "failurePolicy: continue");
         flow_fixture_phase(fixture, "f-a", JOB_RUNNING);
         flow_fixture_complete(fixture, "f-c");
         flow_fixture_annotate(fixture, "f", ANNOTATION_FLOW_ABORT, "please");
@@ -201,7 +195,7 @@ static void a_person_may_abort_a_flow(void **state)
         check_str("failed", flow_fixture_at(fixture, "f", "state/phase"), "Failed");
         check_str("and says why", flow_fixture_at(fixture, "f", "state/reason"), "Aborted");
         check("a is told to end", termination_of(fixture, "f-a") != NULL);
-        check_int("nobody else", count_commands(fixture), 1);
+        check_int("no other command", count_commands(fixture), 1);
         flow_fixture_phase(fixture, "f-a", JOB_TERMINATED);
         flow_fixture_templates(fixture, "zzz");
         check_str("nothing starts any more", flow_fixture_created(fixture), "f-a f-c");
@@ -224,7 +218,7 @@ static void an_aborted_flow_may_be_retried(void **state)
 {
     scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
 
-    run_flow(fixture, "a, b<-a", NULL);
+    flow_fixture_run_f(fixture, "a, b<-a", NULL);
     flow_fixture_annotate(fixture, "f", ANNOTATION_FLOW_ABORT, "please");
     flow_fixture_settle(fixture);
     flow_fixture_phase(fixture, "f-a", JOB_TERMINATED);

@@ -34,6 +34,8 @@ static const struct {
      {{"f-a", 1}, {"f-p", 0}}, "Succeed", "", ""},
     {"flows: [{name: a}, {name: b}, {name: p, dependsOn: {targets: [a, b]}, if: {strategy: any, terms: [{target: a, phases: [Failed]}, {target: b, phases: [Failed]}]}}, {name: q, dependsOn: {targets: [b]}, " IF_FAILED("b") "}]",
      {{"f-a", 1}, {"f-b", 1}, {"f-q", 0}, {"f-p", 0}}, "Failed", "HandledFailure", "failed: a, b; handled by: p, q"},
+    {"flows: [{name: a}, {name: b}, {name: p, dependsOn: {targets: [a, b], strategy: any}, if: {strategy: any, terms: [{target: a, phases: [Failed]}, {target: b, phases: [Failed]}]}}]",
+     {{"f-b", 0}, {"f-a", 1}}, "Failed", "JobFailed", NULL},
     {"flows: [{name: a, for: {items: [u, v]}}, {name: p, dependsOn: {targets: [a]}, " IF_FAILED("a") "}]",
      {{"f-a-0", 0}, {"f-a-1", 1}, {"f-p", 0}}, "Failed", "HandledFailure", "failed: a; handled by: p"},
     {"flows: [{name: a}, {name: p, dependsOn: {targets: [a], probe: {taskStatusList: [{taskName: main, phase: Failed}]}}}]",

@@ -186,7 +186,7 @@ static void unfinished_job_deleted_by_hand_is_made_again(void **state)
               "2");
 }
 
-/* covers: jobflow.md 124; see with nobody looking */
+/* covers: jobflow.md 124 */
 static void job_lost_while_the_controller_was_down_is_made_again(void **state)
 {
     scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);

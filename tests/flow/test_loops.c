@@ -214,6 +214,166 @@ static void a_failed_iteration_fails_the_loop(void **state)
     }
 }
 
+/* covers: everyday.md EVD-246 EVD-247 EVD-248 */
+static void the_outputs_of_all_iterations_are_a_list(void **state)
+{
+    static const struct {
+        const char *loop, *reference, *outputs[3];
+        const char *value, *reason; /* `value` NULL: the step fails for `reason` */
+    } rows[] = {
+        /* clang-format off */
+        {"range: {end: 3}", "$(steps.s.*.outputs.k)", {"k=a", "k=\"b\"", "k=c"}, "[\\\"a\\\",\\\"\\\\\\\"b\\\\\\\"\\\",\\\"c\\\"]", NULL},
+        {"range: {end: 3}", "$(steps.s.*.outputs.k)", {"k=a", "l=b", NULL},  "[\\\"a\\\",null,null]", NULL},
+        {"range: {end: 3}", "$(steps.s.*.outputs.k)", {"l=a", NULL, NULL},   NULL, "no iteration of step s has output k"},
+        {"range: {end: 3}", "$(steps.s.outputs.k)",    {"k=a", "k=b", "l=c"}, NULL, "step s has no output k"},
+        {UNTIL_DONE,        "$(steps.s.*.outputs.k)", {"k=a", "k=b\ndone=1"}, "[\\\"a\\\",\\\"b\\\"]", NULL},
+        /* clang-format on */
+    };
+
+    for (size_t run = 0; run < 2 * countof(rows); run++) {
+        scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
+        const size_t row = run / 2;
+        scoped_str spec = mem_printf("flows: [{name: s, for: {%s}}, {name: b, dependsOn: {targets: "
+                                     "[s]}, patch: {spec: {tasks: [{name: main, template: {spec: "
+                                     "{containers: [{name: c, args: ['<%s>']}]}}}]}}}]",
+                                     rows[row].loop, rows[row].reference);
+        scoped_str wanted = mem_printf("\"<%s>\"", rows[row].value ? rows[row].value : "");
+
+        flow_fixture_spec(fixture, "f", "s b", spec);
+        for (size_t i = 0; i < countof(rows[row].outputs); i++)
+            if (flow_fixture_has_job(fixture, shards[i]))
+                flow_fixture_end(fixture, shards[i], 0, rows[row].outputs[i]);
+        flow_fixture_restart_if(fixture, run % 2);
+        flow_fixture_advance(fixture, 1000);
+        if (rows[row].value)
+            check_has(spec, flow_fixture_get(fixture, &kind_job, "f-b")->body->text, wanted);
+        else
+            check_has(spec, flow_fixture_at(fixture, "f", "state/message"), rows[row].reason);
+    }
+}
+
+/* covers: everyday.md EVD-249 */
+static void a_failed_iteration_is_null_among_the_outputs(void **state)
+{
+    scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
+
+    flow_fixture_spec(
+        fixture, "f", "s b",
+        "flows: [{name: s, failurePolicy: ignore, for: {range: {end: 2}}}, {name: b, "
+        "dependsOn: {targets: [s]}, patch: {spec: {tasks: [{name: main, template: "
+        "{spec: {containers: [{name: c, args: ['<$(steps.s.*.outputs.k)>']}]}}}]}}}]");
+    flow_fixture_end(fixture, "f-s-0", 1, NULL);
+    flow_fixture_end(fixture, "f-s-1", 0, "k=b");
+    flow_fixture_advance(fixture, 1000);
+    check_has("the list", flow_fixture_get(fixture, &kind_job, "f-b")->body->text,
+              "\"<[null,\\\"b\\\"]>\"");
+}
+
+/* covers: everyday.md EVD-253, EVD-254, EVD-255, EVD-256, EVD-257 */
+static void a_loop_tolerates_as_many_failures_as_it_says(void **state)
+{
+#define FOUR "items: [a, b, c, d], parallelism: 1"
+    static const struct {
+        const char *loop;
+        const char *ends; /* of the iterations in their order: f fails, s succeeds, d puts out what
+                           * `until` waits for */
+        const char *created, *reason, *message, *phase;
+    } rows[] = {
+        /* clang-format off */
+        {FOUR ", failurePolicy: continue",                 "sfss", "f-s-0 f-s-1 f-s-2 f-s-3",     "IterationFailed",   "iteration s-1 is Failed; 1 of 4 iterations failed", "Failed"},
+        {FOUR ", failurePolicy: stop",                     "sf",   "f-s-0 f-s-1",                 "IterationFailed",   "iteration s-1 is Failed; 1 of 4 iterations failed, 2 never ran", "Failed"},
+        {FOUR ", maxFailures: 1",                          "sfss", "f-s-0 f-s-1 f-s-2 f-s-3 f-b", "FailuresTolerated", "iteration s-1 is Failed; 1 of 4 iterations failed, maxFailures is 1", "Succeed"},
+        {FOUR ", maxFailures: 1",                          "sssf", "f-s-0 f-s-1 f-s-2 f-s-3 f-b", "FailuresTolerated", "iteration s-3 is Failed; 1 of 4 iterations failed, maxFailures is 1", "Succeed"},
+        {FOUR ", maxFailures: 1",                          "fsf",  "f-s-0 f-s-1 f-s-2",           "IterationFailed",   "iteration s-0 is Failed; 2 of 4 iterations failed, 1 never ran", "Failed"},
+        {FOUR ", maxFailures: 1, failurePolicy: continue", "ffss", "f-s-0 f-s-1 f-s-2 f-s-3",     "IterationFailed",   "iteration s-0 is Failed; 2 of 4 iterations failed", "Failed"},
+        {FOUR ", maxFailures: 4",                          "ffff", "f-s-0 f-s-1 f-s-2 f-s-3 f-b", "FailuresTolerated", "iteration s-0 is Failed; 4 of 4 iterations failed, maxFailures is 4", "Succeed"},
+        {UNTIL_DONE ", maxFailures: 2",                    "ffd",  "f-s-0 f-s-1 f-s-2 f-b",       "FailuresTolerated", "iteration s-0 is Failed; 2 of 3 iterations failed, maxFailures is 2", "Succeed"},
+        {UNTIL_DONE ", maxFailures: 1",                    "ff",   "f-s-0 f-s-1",                 "IterationFailed",   "iteration s-0 is Failed; 2 of 2 iterations failed", "Failed"},
+        /* clang-format on */
+    };
+#undef FOUR
+
+    for (size_t run = 0; run < 2 * countof(rows); run++) {
+        scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
+        const size_t row = run / 2;
+        scoped_str spec = mem_printf(
+            "flows: [{name: s, for: {%s}}, {name: b, dependsOn: {targets: [s]}}]", rows[row].loop);
+
+        flow_fixture_spec(fixture, "f", "s b", spec);
+        for (size_t i = 0; rows[row].ends[i]; i++) {
+            const char end = rows[row].ends[i];
+
+            check(spec, flow_fixture_has_job(fixture, shards[i]));
+            flow_fixture_end(fixture, shards[i], end == 'f', end == 'd' ? "done=1" : NULL);
+            flow_fixture_restart_if(fixture, run % 2);
+        }
+        check_str(spec, flow_fixture_created(fixture), rows[row].created);
+        if (flow_fixture_has_job(fixture, "f-b"))
+            flow_fixture_end(fixture, "f-b", 0, NULL);
+        flow_fixture_advance(fixture, 1000);
+        flow_fixture_restart_if(fixture, run % 2);
+        check_str(spec, flow_fixture_at(fixture, "f", "nodes/0/reason"), rows[row].reason);
+        check_str(spec, flow_fixture_at(fixture, "f", "nodes/0/message"), rows[row].message);
+        check_str(spec, flow_fixture_at(fixture, "f", "state/phase"), rows[row].phase);
+    }
+}
+
+/* covers: everyday.md EVD-257 */
+static void failed_iterations_run_again(bool restarts)
+{
+    scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
+
+    flow_fixture_spec(fixture, "f", "s b",
+                      "flows: [{name: s, for: {items: [u, v], maxFailures: 1}}, {name: b, "
+                      "dependsOn: {targets: [s]}}]");
+    flow_fixture_end(fixture, "f-s-0", 1, NULL);
+    flow_fixture_end(fixture, "f-s-1", 1, NULL);
+    flow_fixture_advance(fixture, 1000);
+    check_str("both", flow_fixture_at(fixture, "f", "state/phase"), "Failed");
+    flow_fixture_annotate(fixture, "f", ANNOTATION_FLOW_RETRY, "1");
+    flow_fixture_advance(fixture, 1000);
+    flow_fixture_end(fixture, "f-s-0", 1, NULL);
+    flow_fixture_end(fixture, "f-s-1", 0, NULL);
+    flow_fixture_advance(fixture, 1000);
+    flow_fixture_end(fixture, "f-b", 1, NULL);
+    flow_fixture_advance(fixture, 1000);
+    check_str("the dependent", flow_fixture_at(fixture, "f", "state/phase"), "Failed");
+    flow_fixture_restart_if(fixture, restarts);
+    flow_fixture_annotate(fixture, "f", ANNOTATION_FLOW_RETRY, "2");
+    flow_fixture_advance(fixture, 1000);
+    flow_fixture_end(fixture, "f-b", 0, NULL);
+    flow_fixture_advance(fixture, 1000);
+    check_str("the end", flow_fixture_at(fixture, "f", "state/phase"), "Succeed");
+    check_str("the tolerated one", flow_fixture_at(fixture, "f", "nodes/1/phase"), "Failed");
+    check_str("its attempts", flow_fixture_at(fixture, "f", "nodes/1/attempt"), "2");
+}
+
+static void failed_iterations_run_again_and_tolerated_ones_do_not(void **state)
+{
+    failed_iterations_run_again(false);
+    failed_iterations_run_again(true);
+}
+
+/* covers: everyday.md EVD-259 */
+static void a_running_loop_says_how_far_it_has_come(void **state)
+{
+    scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
+
+    flow_fixture_spec(fixture, "f", "s",
+                      "flows: [{name: s, for: {items: [a, b, c, d], parallelism: 1, maxFailures: "
+                      "2}}]");
+    flow_fixture_end(fixture, "f-s-0", 0, NULL);
+    flow_fixture_end(fixture, "f-s-1", 1, NULL);
+    flow_fixture_advance(fixture, 1000);
+    check_str("reason", flow_fixture_at(fixture, "f", "nodes/0/reason"), "Iterating");
+    check_str("message", flow_fixture_at(fixture, "f", "nodes/0/message"),
+              "2 of 4 iterations have ended, 1 of them failed; 1 at work");
+    flow_fixture_restart(fixture);
+    flow_fixture_advance(fixture, 1000);
+    check_str("after a restart", flow_fixture_at(fixture, "f", "nodes/0/message"),
+              "2 of 4 iterations have ended, 1 of them failed; 1 at work");
+}
+
 /* covers: jobflow.md 183 184 */
 static void what_follows_a_failed_iteration(void **state)
 {
@@ -295,7 +455,12 @@ int main(void)
         cmocka_unit_test(a_loop_runs_what_a_step_put_out),
         cmocka_unit_test(a_loop_runs_until_its_condition_holds),
         cmocka_unit_test(a_used_up_loop_goes_on_after_a_retry),
+        cmocka_unit_test(the_outputs_of_all_iterations_are_a_list),
+        cmocka_unit_test(a_failed_iteration_is_null_among_the_outputs),
         cmocka_unit_test(a_failed_iteration_fails_the_loop),
+        cmocka_unit_test(a_loop_tolerates_as_many_failures_as_it_says),
+        cmocka_unit_test(failed_iterations_run_again_and_tolerated_ones_do_not),
+        cmocka_unit_test(a_running_loop_says_how_far_it_has_come),
         cmocka_unit_test(what_follows_a_failed_iteration),
         cmocka_unit_test(a_loop_that_was_cut_short_goes_on_after_a_retry),
     };

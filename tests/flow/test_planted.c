@@ -1,15 +1,10 @@
 /*
- * Bugs planted into the flow controller, each of which the random walks must find (SIM-08). Without
- * such a test, walks that find nothing would prove nothing.
- *
- * The bugs are planted from outside: the linker redirects calls of some functions to wrappers in
- * this file, which change the arguments or the result. Each bug runs in a child process, because
- * some end in an assertion of the program itself, which counts as found.
+ * Bugs planted into the flow controller, each of which the random walks must find (SIM-08). How bugs are
+ * planted and searched for is in tests/support/planted.h.
  */
 #include "tests/unit.h"
 
 #include <stdio.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "api/types/kinds/jobflow/pin.h"
@@ -25,6 +20,7 @@
 #include "template/job_meta.h"
 #include "template/references.h"
 #include "tests/support/flow_walk.h"
+#include "tests/support/planted.h"
 
 /* wraps: flow_condition_holds retry_policy_allows flow_decide_phase ready_queue_batch */
 /* wraps: flow_loop_iteration_ended template_job_meta flow_control_run_finals */
@@ -34,7 +30,7 @@
 /* wraps: flow_model_mark_handled jobflow_pins flow_refs_replace template_instantiate */
 /* wraps: jobflow_failure_policy flow_loop_skip flow_wake_waiters iteration_budget_renewed */
 /* wraps: jobflow_parameter flow_spec_hash loop_items_of flow_model_unfinished */
-/* wraps: flow_model_restart_failed flow_model_prepare_retry template_resolve */
+/* wraps: flow_model_restart flow_model_prepare_retry template_resolve */
 /* wraps: probe_tcp_start probe_tcp_cancel probe_http_start probe_http_cancel */
 /* wraps: probe_http_client_new probe_http_client_free probe_address_of */
 
@@ -64,9 +60,9 @@ enum { SEEDS = 3000, CIRCLES = 200000 };
     X(GANG_WAITS,      "a gang waits for members that are skipped")             \
     X(NO_OUTPUTS,      "outputs are lost")                                      \
     X(ANY_EXIT_CODE,   "every exit code is the one asked for")                  \
-    X(NO_PROBES,       "nobody looks at probes")                                \
+    X(NO_PROBES,       "probes are not looked at")                                \
     X(PORTS_ARE_SHUT,  "no port is ever tried")                                 \
-    X(NOT_HANDLED,     "nobody can handle a failure")                           \
+    X(NOT_HANDLED,     "no step can handle a failure")                           \
     X(NOT_PINNED,      "templates are not pinned")                              \
     X(NO_REFERENCES,   "references stay as they are written")                   \
     X(TEMPLATE_AS_IT_IS, "references in templates stay as they are written")    \
@@ -185,22 +181,22 @@ WRAPPED(void, flow_restore_missing_jobs, struct flow_model *r)
             r->steps[i].attempt = 0;
 }
 
-WRAPPED(uint32_t, flow_model_restart_failed, struct flow_model *r, int64_t now_ms)
+WRAPPED(uint32_t, flow_model_restart, struct flow_model *r, int64_t now_ms)
 {
-    const uint32_t count = __real_flow_model_restart_failed(r, now_ms);
+    const uint32_t count = __real_flow_model_restart(r, now_ms);
 
     for (uint32_t i = 0; planted == BUG_RAN_ONCE && i < r->graph->steps; i++)
         r->steps[i].ran = r->steps[i].attempt;
     return count;
 }
 
-WRAPPED(void, flow_model_prepare_retry, struct flow_model *r)
+WRAPPED(void, flow_model_prepare_retry, struct flow_model *r, const struct retry_request *request)
 {
     if (planted != BUG_NOT_ASKED_AGAIN)
-        __real_flow_model_prepare_retry(r);
+        __real_flow_model_prepare_retry(r, request);
 }
 
-/* A field of the spec that is ignored. */
+/* Plants bugs that ignore a field: removes the field from the decoded spec. */
 static void bend_spec(struct jobflow_spec *spec)
 {
     if (planted == BUG_NO_SUSPEND)
@@ -390,40 +386,23 @@ WRAPPED(bool, probe_address_of, const char *ip, int32_t port, const char *const 
     return planted != BUG_PORTS_ARE_SHUT && __real_probe_address_of(ip, port, refused, out, err);
 }
 
-/* Runs in a child: exits with 0 when some walk finds the bug. */
-static int hunt(enum bug bug)
+static bool find(size_t bug)
 {
     char violation[FLOW_WALK_TEXT];
 
-    planted = bug;
+    planted = (enum bug)bug;
     for (uint64_t seed = 1; seed <= (bug == BUG_NONE ? SEEDS / 10 : SEEDS); seed++) {
         opened = decisions = 0;
         if (!walk_flow(seed, NULL, violation))
-            return 0;
+            return true;
     }
-    return 1;
-}
-
-static bool is_found(enum bug bug)
-{
-    int status = 0;
-    pid_t child = fork();
-
-    if (child == 0) {
-        assert_non_null(freopen("/dev/null", "w", stderr));
-        _exit(hunt(bug));
-    }
-    assert_true(child > 0 && waitpid(child, &status, 0) == child);
-    return !WIFEXITED(status) || WEXITSTATUS(status) == 0;
+    return false;
 }
 
 /* covers: see reliability.md SIM-08 */
 static void every_planted_bug_is_found(void **unused)
 {
-    check("nothing where there is nothing", !is_found(BUG_NONE));
-    for (enum bug bug = BUG_NONE + 1; bug < BUG_N; bug++)
-        if (!is_found(bug))
-            check_fail("not found in %d walks: %s", SEEDS, texts[bug]);
+    planted_bugs_are_found(&(struct planted_bugs){texts, BUG_N, find});
 }
 
 int main(void)

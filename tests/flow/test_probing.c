@@ -5,7 +5,7 @@
 
 #include <stdio.h>
 
-#include "base/metrics.h"
+#include "base/loop/metrics.h"
 #include "tests/support/canned_server.h"
 #include "tests/support/flow_fixture.h"
 

@@ -13,12 +13,12 @@
 
 enum { SEEDS = 2500 };
 
-/* Seeds of walks that once found a bug. */
-static const uint64_t finders[] = {16414, 89,    104,   113,   120,   162,   264,  265,  415,
-                                   421,   743,   799,   1717,  1761,  2542,  3123, 3764, 4382,
-                                   4914,  5448,  2844,  4595,  7407,  8766,  446,  663,  1051,
-                                   1538,  2638,  3926,  3989,  6513,  7327,  8173, 8969, 11803,
-                                   43448, 38350, 45052, 47059, 48024, 49636, 52603};
+/* Seeds of walks that once found a bug, in the product or in the rules of the walk. */
+static const uint64_t finders[] = {
+    16414, 89,    104,   113,   120,   162,   264,   265,   415,   421,  743,  799,
+    1717,  1761,  2542,  3123,  3764,  4382,  4914,  5448,  2844,  4595, 7407, 8766,
+    446,   663,   1051,  1538,  2638,  3926,  3989,  6513,  7327,  8173, 8969, 11803,
+    43448, 38350, 45052, 47059, 48024, 49636, 52603, 55258, 63877, 70036};
 
 static unsigned syncs;
 
@@ -35,6 +35,13 @@ static unsigned count_syncs(void)
     return syncs;
 }
 
+static bool walk_with_reruns(uint64_t seed, bool trace, char violation[SEEDS_TEXT])
+{
+    const struct flow_walk_options options = {.trace = trace, .reruns = true};
+
+    return walk_flow(seed, &options, violation);
+}
+
 static bool walk(uint64_t seed, bool trace, char violation[SEEDS_TEXT])
 {
     const struct flow_walk_options options = {.trace = trace, .syncs = count_syncs};
@@ -47,6 +54,14 @@ static bool walk(uint64_t seed, bool trace, char violation[SEEDS_TEXT])
 static void no_walk_violates_anything(void **unused)
 {
     const struct seeds seeds = {SEEDS, finders, countof(finders), walk};
+
+    seeds_run(&seeds);
+}
+
+/* covers: everyday.md EVD-200 */
+static void no_walk_with_reruns_violates_anything(void **unused)
+{
+    const struct seeds seeds = {SEEDS, NULL, 0, walk_with_reruns};
 
     seeds_run(&seeds);
 }
@@ -72,6 +87,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(no_walk_violates_anything),
+        cmocka_unit_test(no_walk_with_reruns_violates_anything),
         cmocka_unit_test(a_walk_is_the_same_each_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

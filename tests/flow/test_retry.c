@@ -13,20 +13,6 @@ static void ask_retry(struct flow_fixture *fixture, const char *value)
     flow_fixture_settle(fixture);
 }
 
-static void run_flow(struct flow_fixture *fixture, const char *steps, const char *extra)
-{
-    flow_fixture_templates(fixture, "a b c d e");
-    flow_fixture_flow(fixture, "f", steps, extra);
-}
-
-static const char *attempt_of(struct flow_fixture *fixture, const char *job)
-{
-    const struct object *object = flow_fixture_get(fixture, &kind_job, job);
-    const char *attempt = object ? meta_annotation(object->meta, ANNOTATION_FLOW_ATTEMPT) : "none";
-
-    return attempt ? attempt : "1";
-}
-
 /* Half of the runs have no restarts, the others have one after every change. */
 /* covers: jobflow.md 173; see DC-06 */
 static void retry_runs_failed_steps_again_and_keeps_completed_ones(void **state)
@@ -34,7 +20,7 @@ static void retry_runs_failed_steps_again_and_keeps_completed_ones(void **state)
     for (size_t run = 0; run < 4; run++) {
         scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
 
-        run_flow(fixture, "a, b, c<-a+b, d<-c", NULL);
+        flow_fixture_run_f(fixture, "a, b, c<-a+b, d<-c", NULL);
         flow_fixture_complete(fixture, "f-a");
         flow_fixture_phase(fixture, "f-b", JOB_RUNNING);
         flow_fixture_phase(fixture, "f-b", JOB_FAILED);
@@ -49,7 +35,7 @@ static void retry_runs_failed_steps_again_and_keeps_completed_ones(void **state)
         }
         flow_fixture_restart_if(fixture, run % 2);
         check_str("b again", flow_fixture_created(fixture), "f-a f-b f-b");
-        check_str("a second attempt", attempt_of(fixture, "f-b"), "2");
+        check_str("a second attempt", flow_fixture_attempt(fixture, "f-b"), "2");
         check_str("runs", flow_fixture_at(fixture, "f", "state/phase"), "Running");
         check_str("no reason", flow_fixture_at(fixture, "f", "state/reason"), "");
         check_str("not over", flow_fixture_at(fixture, "f", "completionTime"), "");
@@ -86,14 +72,14 @@ static void retry_needs_no_jobs(void **state)
 {
     scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
 
-    run_flow(fixture, "a, b<-a", NULL);
+    flow_fixture_run_f(fixture, "a, b<-a", NULL);
     flow_fixture_phase(fixture, "f-a", JOB_FAILED);
     flow_fixture_advance(fixture, 1000);
     flow_fixture_delete(fixture, &kind_job, "f-a", REGISTRY_BACKGROUND);
     flow_fixture_advance(fixture, 1000);
     ask_retry(fixture, "x");
     check_str("again", flow_fixture_created(fixture), "f-a f-a");
-    check_str("a second attempt", attempt_of(fixture, "f-a"), "2");
+    check_str("a second attempt", flow_fixture_attempt(fixture, "f-a"), "2");
     check_str("the first is known", flow_fixture_at(fixture, "f", "nodes/0/attempts/0/phase"),
               "Failed");
 }
@@ -103,7 +89,7 @@ static void only_a_new_value_on_a_failed_flow_counts(void **state)
 {
     scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
 
-    run_flow(fixture, "a", NULL);
+    flow_fixture_run_f(fixture, "a", NULL);
     ask_retry(fixture, "early");
     flow_fixture_phase(fixture, "f-a", JOB_FAILED);
     flow_fixture_advance(fixture, 1000);
@@ -121,7 +107,7 @@ static void only_a_new_value_on_a_failed_flow_counts(void **state)
     ask_retry(fixture, "two");
     flow_fixture_complete(fixture, "f-a");
     flow_fixture_advance(fixture, 1000);
-    check_str("and once more", attempt_of(fixture, "f-a"), "3");
+    check_str("and once more", flow_fixture_attempt(fixture, "f-a"), "3");
     ask_retry(fixture, "three");
     flow_fixture_restart(fixture);
     flow_fixture_advance(fixture, 1000);
@@ -135,7 +121,7 @@ static void upstream_knows_no_retry(void **state)
     const struct flow_options options = {.upstream_compat = true};
     scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(&options);
 
-    run_flow(fixture, "a", NULL);
+    flow_fixture_run_f(fixture, "a", NULL);
     flow_fixture_phase(fixture, "f-a", JOB_FAILED);
     flow_fixture_advance(fixture, 1000);
     ask_retry(fixture, "1");
@@ -149,7 +135,7 @@ static void retry_leaves_running_jobs_alone(void **state)
 {
     scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
 
-    run_flow(fixture, "a, b, c<-b", NULL);
+    flow_fixture_run_f(fixture, "a, b, c<-b", NULL);
     flow_fixture_phase(fixture, "f-b", JOB_RUNNING);
     flow_fixture_phase(fixture, "f-a", JOB_FAILED);
     ask_retry(fixture, "1");
@@ -168,7 +154,7 @@ static void retry_waits_for_terminating_jobs(void **state)
     for (size_t run = 0; run < 2; run++) {
         scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
 
-        run_flow(fixture, "a, b, c<-a+b", "failurePolicy: abort");
+        flow_fixture_run_f(fixture, "a, b, c<-a+b", "failurePolicy: abort");
         flow_fixture_phase(fixture, "f-b", JOB_RUNNING);
         flow_fixture_phase(fixture, "f-a", JOB_FAILED);
         flow_fixture_phase(fixture, "f-b", JOB_TERMINATING);
@@ -189,7 +175,7 @@ static void retried_flow_keeps_its_retain_policy(void **state)
 {
     scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
 
-    run_flow(fixture, "a, b", "jobRetainPolicy: delete");
+    flow_fixture_run_f(fixture, "a, b", "jobRetainPolicy: delete");
     flow_fixture_complete(fixture, "f-a");
     flow_fixture_phase(fixture, "f-b", JOB_FAILED);
     flow_fixture_advance(fixture, 1000);
@@ -227,7 +213,7 @@ static void restart_while_old_jobs_go(void **state)
 {
     scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
 
-    run_flow(fixture, "a, b, c<-a+b", NULL);
+    flow_fixture_run_f(fixture, "a, b, c<-a+b", NULL);
     flow_fixture_phase(fixture, "f-a", JOB_FAILED);
     flow_fixture_phase(fixture, "f-b", JOB_FAILED);
     flow_fixture_advance(fixture, 1000);
@@ -248,7 +234,7 @@ static void restart_while_old_jobs_go(void **state)
               "Failed");
     check_str("with its record", flow_fixture_at(fixture, "f", "nodes/1/attempts/0/phase"),
               "Failed");
-    check_str("second attempts", attempt_of(fixture, "f-a"), "2");
+    check_str("second attempts", flow_fixture_attempt(fixture, "f-a"), "2");
 }
 
 /* covers: jobflow.md 173; see what a failed target had shown its dependents counts no more */
@@ -308,7 +294,7 @@ static void large_flow_is_retried(void **state)
             char name[32];
 
             snprintf(name, sizeof name, "f-s%d", i);
-            check_str(name, attempt_of(fixture, name), "2");
+            check_str(name, flow_fixture_attempt(fixture, name), "2");
             flow_fixture_phase_soon(fixture, name, JOB_COMPLETED);
         }
         flow_fixture_settle(fixture);
@@ -474,7 +460,7 @@ static void orders_are_given_until_they_arrive(void **state)
 {
     scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
 
-    run_flow(fixture, "a, b", "failurePolicy: abort");
+    flow_fixture_run_f(fixture, "a, b", "failurePolicy: abort");
     break_cluster(fixture, 5);
     flow_fixture_phase(fixture, "f-a", JOB_FAILED);
     flow_fixture_advance(fixture, 60000);

@@ -217,7 +217,7 @@ static bool is_open_queue(const struct object *object)
            strstr(object->status->text, "\"state\":\"Open\"");
 }
 
-/* Controllers may write the status of any object, whoever made them do so. */
+/* Controllers may write the status of any object, whatever identity made them do so. */
 static void check_outside(const struct objects *before, const struct objects *after)
 {
     for (size_t i = 0; i < after->n; i++)

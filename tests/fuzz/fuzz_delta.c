@@ -7,7 +7,7 @@
 #include <stdint.h>
 #include <string.h>
 
-#include "api/store/delta.h"
+#include "api/store/db/delta.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

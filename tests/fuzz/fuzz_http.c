@@ -36,6 +36,7 @@ static void take_in(int fd, struct buf *out)
 static void exchange(const uint8_t *data, size_t size, size_t step, struct buf *out)
 {
     struct api_fixture fixture;
+    struct api_handler handler;
     struct connection_env env;
     struct connection *connection;
     bool closed = false;
@@ -44,8 +45,10 @@ static void exchange(const uint8_t *data, size_t size, size_t step, struct buf *
     api_fixture_start(&fixture, NULL);
     assert(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == 0);
     fcntl(pair[0], F_SETFL, O_NONBLOCK);
-    env = (struct connection_env){
-        .loop = fixture.loop, .api = fixture.api, .closed = on_closed, .ctx = &closed};
+    env = (struct connection_env){.loop = fixture.loop,
+                                  .handler = api_handler_init(&handler, fixture.api),
+                                  .closed = on_closed,
+                                  .ctx = &closed};
     connection = connection_new(&env, &(struct connection_peer){.socket = IO_UNIX});
     assert(uv_pipe_open((uv_pipe_t *)connection_stream(connection), pair[1]) == 0);
     connection_start(connection);
@@ -102,6 +105,13 @@ static bool drop_all(struct buf *text, const char *word)
     return any;
 }
 
+/* Metrics count the requests that have ended by then. Whether one that came in the same bytes has, is
+ * a question of how they were split. */
+static bool tells_metrics(const struct buf *text)
+{
+    return text->data && strstr(text->data, "# HELP ");
+}
+
 /* Compares the responses, except for what depends on how the bytes were split: 100 Continue is not
  * sent when the body has arrived already, and a refused request closes the connection only while
  * its body is still on its way. */
@@ -111,6 +121,8 @@ static void compare(struct buf *whole, struct buf *split)
                       closing[] = "Connection: close\r\n";
     bool ends_early;
 
+    if (tells_metrics(whole) || tells_metrics(split))
+        return;
     drop_all(whole, go_on);
     drop_all(split, go_on);
     drop_all(whole, closing);

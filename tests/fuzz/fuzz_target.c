@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "api/server/message/accept.h"
-#include "api/server/rest/continue_token.h"
+#include "api/server/message/continue_token.h"
 #include "api/server/rest/filter.h"
 #include "api/server/rest/route.h"
 #include "base/mem.h"

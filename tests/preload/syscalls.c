@@ -1,11 +1,15 @@
 /*
  * A preloaded library that injects faults into system calls of the program: calls that are
- * interrupted or transfer fewer bytes than requested, as the kernel may do, and a SIGKILL before a
- * chosen call.
+ * interrupted or transfer fewer bytes than requested, as the kernel may do, calls and allocations
+ * that fail, and a SIGKILL before a chosen call.
  *
  *   SYSCALLS_SHORT=P     P percent of the calls are shortened or interrupted, also in shims
  *   SYSCALLS_KILL_AT=N   SIGKILL before the N-th call that writes to a file or syncs it, in the
  *                        process itself only
+ *   SYSCALLS_FAIL_AT=N   the N-th call that changes a file other than standard output, or syncs or
+ *                        extends it, fails with the error SYSCALLS_ERROR, in the process itself only
+ *   SYSCALLS_NOMEM_AT=N  the N-th allocation fails, in the process itself only
+ *   SYSCALLS_LISTEN_AT=F listen(2) waits until the file F exists, in the process itself only
  *   SYSCALLS_SEED=S      seed of the random choices; default: the process id
  *
  * Only calls that the kernel may shorten are shortened: those on files and streams, and reads of
@@ -15,6 +19,7 @@
  */
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
 #include <stdatomic.h>
@@ -30,8 +35,9 @@
 #define EXPORTED __attribute__((visibility("default")))
 
 static unsigned percent;
-static long kill_at;
-static atomic_long writes;
+static long kill_at, fail_at, error_number, nomem_at;
+static const char *listen_at;
+static atomic_long writes, changes, allocations;
 static atomic_uint_fast64_t state;
 
 static long number(const char *name)
@@ -46,7 +52,11 @@ __attribute__((constructor)) static void begin(void)
     percent = (unsigned)number("SYSCALLS_SHORT");
     kill_at = number("SYSCALLS_KILL_AT");
     state = (uint64_t)(getenv("SYSCALLS_SEED") ? number("SYSCALLS_SEED") : getpid());
-    if (kill_at)
+    fail_at = number("SYSCALLS_FAIL_AT");
+    error_number = number("SYSCALLS_ERROR");
+    nomem_at = number("SYSCALLS_NOMEM_AT");
+    listen_at = getenv("SYSCALLS_LISTEN_AT");
+    if (kill_at || fail_at || nomem_at || listen_at)
         unsetenv("LD_PRELOAD");
 }
 
@@ -65,7 +75,9 @@ static bool struck(void)
     return percent && chance() % 100 < percent;
 }
 
-enum { PIPE_MESSAGE = 2 * sizeof(void *) }; /* of libuv: a handle and a number */
+enum {
+    PIPE_MESSAGE = 2 * sizeof(void *)
+}; /* what libuv writes to its signal pipe: a handle and a number */
 
 static bool is_pipe(int fd)
 {
@@ -110,6 +122,18 @@ static void count_write(void)
         kill(getpid(), SIGKILL);
 }
 
+/* Counts a change of a file. Returns whether it fails, with errno set. */
+static bool change_fails(int fd)
+{
+    struct stat status;
+
+    if (!fail_at || fd <= STDERR_FILENO || fstat(fd, &status) < 0 || !S_ISREG(status.st_mode) ||
+        atomic_fetch_add(&changes, 1) + 1 != fail_at)
+        return false;
+    errno = (int)error_number;
+    return true;
+}
+
 static bool interrupted(void)
 {
     if (!struck())
@@ -146,7 +170,7 @@ EXPORTED ssize_t write(int fd, const void *bytes, size_t len)
     ssize_t part = part_of(fd, len, true);
 
     count_write();
-    return part < 0 ? -1 : behind(fd, bytes, (size_t)part);
+    return part < 0 || change_fails(fd) ? -1 : behind(fd, bytes, (size_t)part);
 }
 
 EXPORTED ssize_t pwrite64(int fd, const void *bytes, size_t len, off64_t at)
@@ -155,7 +179,12 @@ EXPORTED ssize_t pwrite64(int fd, const void *bytes, size_t len, off64_t at)
     ssize_t part = part_of(fd, len, true);
 
     count_write();
-    return part < 0 ? -1 : behind(fd, bytes, (size_t)part, at);
+    return part < 0 || change_fails(fd) ? -1 : behind(fd, bytes, (size_t)part, at);
+}
+
+EXPORTED ssize_t pwrite(int fd, const void *bytes, size_t len, off_t at)
+{
+    return pwrite64(fd, bytes, len, at);
 }
 
 EXPORTED ssize_t recv(int fd, void *bytes, size_t len, int flags)
@@ -205,6 +234,16 @@ EXPORTED int epoll_pwait(int fd, struct epoll_event *events, int max, int timeou
     return interrupted() ? -1 : behind(fd, events, max, timeout_ms, mask);
 }
 
+EXPORTED int listen(int fd, int backlog)
+{
+    enum { PAUSE_MS = 5 };
+
+    BEHIND(listen);
+    while (listen_at && access(listen_at, F_OK) < 0)
+        usleep(PAUSE_MS * 1000);
+    return behind(fd, backlog);
+}
+
 EXPORTED int accept4(int fd, struct sockaddr *from, socklen_t *len, int flags)
 {
     BEHIND(accept4);
@@ -215,12 +254,62 @@ EXPORTED int fsync(int fd)
 {
     BEHIND(fsync);
     count_write();
-    return behind(fd);
+    return change_fails(fd) ? -1 : behind(fd);
 }
 
 EXPORTED int fdatasync(int fd)
 {
     BEHIND(fdatasync);
     count_write();
-    return behind(fd);
+    return change_fails(fd) ? -1 : behind(fd);
+}
+
+EXPORTED int ftruncate64(int fd, off64_t size)
+{
+    BEHIND(ftruncate64);
+    return change_fails(fd) ? -1 : behind(fd, size);
+}
+
+EXPORTED int ftruncate(int fd, off_t size)
+{
+    return ftruncate64(fd, size);
+}
+
+EXPORTED int fallocate64(int fd, int mode, off64_t at, off64_t len)
+{
+    BEHIND(fallocate64);
+    return change_fails(fd) ? -1 : behind(fd, mode, at, len);
+}
+
+EXPORTED int fallocate(int fd, int mode, off_t at, off_t len)
+{
+    return fallocate64(fd, mode, at, len);
+}
+
+/* glibc's own allocator. dlsym allocates, so it cannot find the functions that ours replace. */
+void *__libc_malloc(size_t size);
+void *__libc_calloc(size_t n, size_t size);
+void *__libc_realloc(void *old, size_t size);
+
+static bool allocation_fails(void)
+{
+    if (!nomem_at || atomic_fetch_add(&allocations, 1) + 1 != nomem_at)
+        return false;
+    errno = ENOMEM;
+    return true;
+}
+
+EXPORTED void *malloc(size_t size)
+{
+    return allocation_fails() ? NULL : __libc_malloc(size);
+}
+
+EXPORTED void *calloc(size_t n, size_t size)
+{
+    return allocation_fails() ? NULL : __libc_calloc(n, size);
+}
+
+EXPORTED void *realloc(void *old, size_t size)
+{
+    return allocation_fails() ? NULL : __libc_realloc(old, size);
 }

@@ -158,7 +158,7 @@ static void tcp_opens_or_not(void **state)
     canned_server_free(peer);
     loop_settle(fixture->loop);
     check("starts", probe_tcp_start(fixture->loop, &closed.attempt, &entry, &address));
-    check("nobody listens", !probe_outcome_wait(&closed));
+    check("no listener", !probe_outcome_wait(&closed));
 }
 
 static void cancelled_tries_are_silent(void **state)

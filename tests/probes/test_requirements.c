@@ -76,7 +76,7 @@ static bool passes_in(const char *wanted, enum pod_phase phase)
     const struct flow_probe probe = {.task_status = {status, 1}};
     struct probe_entry entry = probe_entry_at(&probe, 0);
 
-    return probe_entry_passes(&entry, phase);
+    return probe_entry_passes(&entry, &(struct pod_status){.phase = phase});
 }
 
 static void phases_are_reached_or_passed(void **state)
@@ -138,6 +138,15 @@ static const struct {
     {"::ffff:169.254.169.254", 80,   NULL},
     {"127.0.0.1",             6443,  NULL}, /* this is the address of the API server */
     {"::1",                   6443,  NULL},
+    {"::ffff:127.0.0.1",      6443,  NULL}, /* this is the address of the API server, too */
+    {"::ffff:127.0.0.1",      80,    "[::ffff:127.0.0.1]:80"},
+    {"192.0.2.200",           80,    NULL}, /* these are in ranges that are refused */
+    {"::ffff:192.0.2.129",    80,    NULL},
+    {"192.0.2.127",           80,    "192.0.2.127:80"},
+    {"198.51.100.9",          80,    NULL},
+    {"::ffff:198.51.100.9",   80,    NULL},
+    {"2001:db8::1",           80,    NULL},
+    {"2001:db9::1",           80,    "[2001:db9::1]:80"},
     {"10.0.0.7",              0,     NULL},
     {"10.0.0.7",              65536, NULL},
     {"example.org",           80,    NULL},
@@ -149,7 +158,9 @@ static const struct {
 
 static void only_plain_addresses_are_let_through(void **state)
 {
-    static const char *const refused[] = {"127.0.0.1:6443", "[::1]:6443", NULL};
+    static const char *const refused[] = {"127.0.0.1:6443",          "[::1]:6443",
+                                          "192.0.2.128/25",          "2001:db8::/32",
+                                          "::ffff:198.51.100.0/120", NULL};
 
     for (size_t i = 0; i < countof(addresses); i++) {
         struct probe_address address;
@@ -160,6 +171,22 @@ static void only_plain_addresses_are_let_through(void **state)
         if (ok)
             check_str(addresses[i].ip, address.text, addresses[i].want);
     }
+}
+
+static void a_range_is_an_address_and_a_number_of_bits(void **state)
+{
+    static const struct {
+        const char *text;
+        bool is_range;
+    } rows[] = {
+        {"10.0.0.0/8", true}, {"10.0.0.0/0", true},   {"fd00::/8", true},
+        {"::/128", true},     {"10.0.0.0/33", false}, {"::/129", false},
+        {"10.0.0.0", false},  {"10.0.0.0/", false},   {"/8", false},
+        {"x/8", false},       {"10.0.0.0/ 8", false}, {"10.0.0.0/-1", false},
+    };
+
+    for (size_t i = 0; i < countof(rows); i++)
+        check_int(rows[i].text, probe_range_is(rows[i].text), rows[i].is_range);
 }
 
 static void another_address_is_told_apart(void **state)
@@ -183,6 +210,7 @@ int main(void)
         cmocka_unit_test(phases_are_reached_or_passed),
         cmocka_unit_test(completion_stands_in_where_it_can),
         cmocka_unit_test(only_plain_addresses_are_let_through),
+        cmocka_unit_test(a_range_is_an_address_and_a_number_of_bits),
         cmocka_unit_test(another_address_is_told_apart),
     };
 

@@ -79,23 +79,11 @@ static size_t on_backlog(const struct api_response *response)
     return of(response)->backlog;
 }
 
-static enum api_method method_of(const char *name)
-{
-    static const char *const names[] = {
-        [API_GET] = "GET",     [API_HEAD] = "HEAD",     [API_POST] = "POST",      [API_PUT] = "PUT",
-        [API_PATCH] = "PATCH", [API_DELETE] = "DELETE", [API_OPTIONS] = "OPTIONS"};
-
-    for (size_t i = 0; i < countof(names); i++)
-        if (strcmp(names[i], name) == 0)
-            return (enum api_method)i;
-    return API_OTHER;
-}
-
 int api_capture_start(struct api_fixture *fixture, struct api_capture *capture, const char *method,
                       const char *target, const struct api_request_options *options)
 {
     const struct api_request request = {
-        .method = method_of(method),
+        .method = api_method_of(method),
         .target = target,
         .accept = options->accept,
         .content_type = options->content_type,

@@ -2,7 +2,7 @@
 /*
  * A server on a loopback port that sends one fixed answer to every connection, or never answers.
  */
-#include "base/loop.h"
+#include "base/loop/loop.h"
 
 struct canned_server;
 

@@ -7,6 +7,7 @@
 #include <stdio.h>
 #include <unistd.h>
 
+#include "api/cluster_remote/cluster_remote.h"
 #include "api/types/text/yaml.h"
 #include "base/log.h"
 
@@ -55,6 +56,47 @@ void flow_fixture_restart(struct flow_fixture *fixture)
     flow_fixture_start(fixture);
 }
 
+static void on_synced(void *ctx)
+{
+}
+
+static void on_unsupported(void *ctx, const struct error *err)
+{
+    check_fail("the server is not supported: %s", err->message);
+}
+
+static void connect_remote(struct flow_fixture *fixture)
+{
+    static const struct cluster_remote_kind kinds[] = {
+        {&kind_job_flow, NULL}, {&kind_job_template, NULL},
+        {&kind_job, NULL},      {&kind_command, NULL},
+        {&kind_pod, NULL},      {&kind_pod_log, NULL},
+        {&kind_event, NULL},    {0}};
+    struct cluster_remote_options options = {
+        .max_in_flight = 64, .kinds = kinds, .synced = on_synced, .unsupported = on_unsupported};
+
+    fixture->api = api_new(fixture->loop, fixture->registry, NULL);
+    fixture->transport = api_transport_new(fixture->loop, fixture->api);
+    fixture->remote = remote_new(fixture->loop, api_transport_base(fixture->transport), NULL);
+    options.streams = options.calls = fixture->remote;
+    fixture->cluster = cluster_remote_new(fixture->loop, &options);
+    cluster_remote_start(fixture->cluster);
+    cluster_remote_unfence(fixture->cluster);
+    loop_settle(fixture->loop);
+}
+
+static void disconnect(struct flow_fixture *fixture)
+{
+    if (!fixture->api) {
+        cluster_embedded_free(fixture->cluster);
+        return;
+    }
+    cluster_remote_free(fixture->cluster);
+    remote_free(fixture->remote);
+    api_transport_free(fixture->transport);
+    api_free(fixture->api);
+}
+
 static struct flow_fixture *make(struct clock *clock, const struct flow_options *options)
 {
     struct flow_fixture *fixture = mem_alloc(sizeof *fixture);
@@ -71,7 +113,10 @@ static struct flow_fixture *make(struct clock *clock, const struct flow_options 
     fixture->store = store_open(fixture->loop, &memory, &err);
     check_ok("store", fixture->store != NULL, err);
     fixture->registry = registry_new(fixture->loop, fixture->store, &rules);
-    fixture->cluster = cluster_embedded_new(fixture->loop, fixture->registry);
+    if (clock != clock_real() && getenv(FLOW_FIXTURE_REMOTE))
+        connect_remote(fixture);
+    else
+        fixture->cluster = cluster_embedded_new(fixture->loop, fixture->registry);
     if (options)
         fixture->options = *options;
     fixture->flow_watcher = (struct cluster_watcher){on_flow, &kind_job_flow};
@@ -98,7 +143,7 @@ void flow_fixture_free(struct flow_fixture *fixture)
     cluster_unwatch(fixture->cluster, &fixture->flow_watcher);
     cluster_unwatch(fixture->cluster, &fixture->job_watcher);
     flow_fixture_settle(fixture);
-    cluster_embedded_free(fixture->cluster);
+    disconnect(fixture);
     registry_free(fixture->registry);
     store_close(fixture->store);
     loop_free(fixture->loop);
@@ -106,6 +151,16 @@ void flow_fixture_free(struct flow_fixture *fixture)
     buf_release(&fixture->phases);
     buf_release(&fixture->created);
     mem_free(fixture);
+}
+
+void flow_fixture_fence(struct flow_fixture *fixture)
+{
+    cluster_remote_fence(fixture->cluster, "this process does not lead any more");
+}
+
+void flow_fixture_unfence(struct flow_fixture *fixture)
+{
+    cluster_remote_unfence(fixture->cluster);
 }
 
 void flow_fixture_settle(struct flow_fixture *fixture)
@@ -247,6 +302,12 @@ void flow_fixture_run(struct flow_fixture *fixture, const char *name, const char
     }
     flow_fixture_templates(fixture, names.data);
     flow_fixture_flow(fixture, name, steps, NULL);
+}
+
+void flow_fixture_run_f(struct flow_fixture *fixture, const char *steps, const char *extra)
+{
+    flow_fixture_templates(fixture, "a b c d e");
+    flow_fixture_flow(fixture, "f", steps, extra);
 }
 
 const struct object *flow_fixture_get(struct flow_fixture *fixture, const struct kind *kind,
@@ -420,15 +481,31 @@ void flow_fixture_spec(struct flow_fixture *fixture, const char *name, const cha
     flow_fixture_apply(fixture, yaml);
 }
 
-void flow_fixture_pod(struct flow_fixture *fixture, const char *job, const char *task, int index,
-                      enum pod_phase phase, const char *ip)
+static void set_pod(struct flow_fixture *fixture, const char *job, const char *task, int index,
+                    const struct pod_status *status)
 {
-    const struct pod_status status = {.phase = phase, .pod_ip = ip};
     char name[128];
 
     snprintf(name, sizeof name, "%s-%s-%d", job, task, index);
     if (!flow_fixture_get(fixture, &kind_pod, name))
         create_pod(fixture, job_of(fixture, job), task, name);
-    put_status(fixture, flow_fixture_get(fixture, &kind_pod, name), pod_status_blob(&status));
+    put_status(fixture, flow_fixture_get(fixture, &kind_pod, name), pod_status_blob(status));
     flow_fixture_settle(fixture);
+}
+
+void flow_fixture_pod(struct flow_fixture *fixture, const char *job, const char *task, int index,
+                      enum pod_phase phase, const char *ip)
+{
+    set_pod(fixture, job, task, index, &(struct pod_status){.phase = phase, .pod_ip = ip});
+}
+
+void flow_fixture_ready(struct flow_fixture *fixture, const char *job)
+{
+    const struct pod_status status = {.phase = POD_RUNNING,
+                                      .scheduled = true,
+                                      .initialized = true,
+                                      .ready = true,
+                                      .start_ms = 1000};
+
+    set_pod(fixture, job, "main", 0, &status);
 }

@@ -8,7 +8,12 @@
 #include "api/types/kinds/pod/pod.h"
 #include "flow/controller.h"
 #include "template/controller.h"
+#include "tests/support/api_transport.h"
 #include "tests/support/dice.h"
+
+/* An environment variable. With a value, the cluster of a fixture with a virtual clock is a remote
+ * one, whose API server is in the same process. */
+#define FLOW_FIXTURE_REMOTE "JOBFLOW_REMOTE_CLUSTER"
 
 struct flow_fixture {
     struct clock *clock;
@@ -16,6 +21,10 @@ struct flow_fixture {
     struct store *store;
     struct registry *registry;
     struct cluster *cluster;
+    /* The API server behind a remote cluster, and the way to it; NULL: the cluster is embedded. */
+    struct api *api;
+    struct api_transport *transport;
+    struct remote *remote;
     struct flow_options options;
     struct flow_controller *flows;
     struct template_controller *templates;
@@ -39,6 +48,10 @@ void flow_fixture_restart(struct flow_fixture *fixture);
 /** Restarts the controllers if `wanted`; for tests that run with and without restarts. */
 void flow_fixture_restart_if(struct flow_fixture *fixture, bool wanted);
 
+/* Fences the writes of a remote cluster, as a process does that loses its lease, or opens them. */
+void flow_fixture_fence(struct flow_fixture *fixture);
+void flow_fixture_unfence(struct flow_fixture *fixture);
+
 void flow_fixture_settle(struct flow_fixture *fixture);
 void flow_fixture_advance(struct flow_fixture *fixture, int64_t ms);
 
@@ -56,9 +69,15 @@ void flow_fixture_flow(struct flow_fixture *fixture, const char *name, const cha
                        const char *extra);
 /** Creates the templates that the steps name, and the flow. */
 void flow_fixture_run(struct flow_fixture *fixture, const char *name, const char *steps);
+/** Creates the templates a, b, c, d and e, and a flow f. `steps` and `extra` are those of
+ * flow_fixture_flow. */
+void flow_fixture_run_f(struct flow_fixture *fixture, const char *steps, const char *extra);
 
 const struct object *flow_fixture_get(struct flow_fixture *fixture, const struct kind *kind,
                                       const char *name);
+/** Returns the annotation with the number of the attempt that a job is: "1" for a job without it, and
+ * "none" when there is no such job. */
+const char *flow_fixture_attempt(struct flow_fixture *fixture, const char *job);
 bool flow_fixture_has_job(struct flow_fixture *fixture, const char *name);
 
 /** Stores a job phase with its condition, as the job controller would. Then it settles the loop:
@@ -86,6 +105,9 @@ void flow_fixture_delete(struct flow_fixture *fixture, const struct kind *kind, 
 void flow_fixture_pod(struct flow_fixture *fixture, const char *job, const char *task, int index,
                       enum pod_phase phase, const char *ip);
 
+/** Lets pod 0 of task main of a job run and be ready, and settles the loop. */
+void flow_fixture_ready(struct flow_fixture *fixture, const char *job);
+
 /** Ends a pod of a job's task with an exit code and a termination message (may be NULL). */
 void flow_fixture_end_pod(struct flow_fixture *fixture, const char *job, const char *task,
                           int index, int exit_code, const char *message);
@@ -102,15 +124,13 @@ enum { JOB_NAME_ROOM = 64 };
 bool flow_fixture_pick_unfinished(struct flow_fixture *fixture, struct dice *dice,
                                   char out[JOB_NAME_ROOM]);
 
-/** Returns the stored status of a flow, owned by the caller. */
 /** Returns the names of all jobs created so far, in order: "f-a f-b". */
 const char *flow_fixture_created(const struct flow_fixture *fixture);
 /** Returns how many of these jobs exist and have not ended. */
 int flow_fixture_unfinished(struct flow_fixture *fixture, const char *const *jobs, size_t count);
+/** Returns the stored status of a flow, owned by the caller. */
 json_t *flow_fixture_flow_status(struct flow_fixture *fixture, const char *flow);
-/** Returns the value at a path of a flow's status as compact JSON text ("" when absent); strings
- * are without quotes. Valid until the next call. A list element is named by index:
- * "nodes/0/phase". */
+/** Returns the value at a path of a flow's status, such as "nodes/0/phase", as look_at_status does. */
 const char *flow_fixture_at(struct flow_fixture *fixture, const char *flow, const char *path);
 /** Returns how many events of that reason were recorded: the sum of their counts. */
 int flow_fixture_events(struct flow_fixture *fixture, const char *reason);

@@ -6,6 +6,7 @@
 #include <stdio.h>
 
 #include "tests/support/flow_fixture.h"
+#include "tests/support/look.h"
 
 const char *flow_fixture_created(const struct flow_fixture *fixture)
 {
@@ -22,61 +23,31 @@ json_t *flow_fixture_flow_status(struct flow_fixture *fixture, const char *flow)
 
 const char *flow_fixture_at(struct flow_fixture *fixture, const char *flow, const char *path)
 {
-    static char text[65536];
-    scoped(json) json_t *status = flow_fixture_flow_status(fixture, flow);
-    scoped_str copy = mem_strdup(path);
-    const json_t *value = status;
-    char *rest = NULL, *dumped;
+    const struct object *object = flow_fixture_get(fixture, &kind_job_flow, flow);
 
-    for (char *part = strtok_r(copy, "/", &rest); part; part = strtok_r(NULL, "/", &rest))
-        value = json_is_array(value) ? json_array_get(value, strtoul(part, NULL, 10))
-                                     : json_object_get(value, part);
-    if (json_is_string(value)) {
-        snprintf(text, sizeof text, "%s", json_string_value(value));
-        return text;
-    }
-    dumped = value ? json_dumps(value, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
-    snprintf(text, sizeof text, "%s", dumped ? dumped : "");
-    free(dumped);
-    return text;
-}
-
-struct event_search {
-    const char *reason;
-    int count;
-    char text[512];
-};
-
-static void visit_event(void *arg, const struct object *event)
-{
-    struct event_search *search = arg;
-    scoped(json) json_t *body = object_body_json(event);
-    const char *reason = json_string_value(json_object_get(body, "reason"));
-    json_int_t count = json_integer_value(json_object_get(body, "count"));
-    const char *message = json_string_value(json_object_get(body, "message"));
-
-    if (!reason || strcmp(reason, search->reason) != 0)
-        return;
-    search->count += (int)(count > 0 ? count : 1);
-    if (!*search->text)
-        snprintf(search->text, sizeof search->text, "%s", message ? message : "");
+    check("the flow exists", object != NULL);
+    return look_at_status(object, path);
 }
 
 int flow_fixture_events(struct flow_fixture *fixture, const char *reason)
 {
-    struct event_search search = {.reason = reason};
-
-    store_each(fixture->store, &kind_event, NULL, visit_event, &search);
-    return search.count;
+    return look_for_events(fixture->store, reason).count;
 }
 
 const char *flow_fixture_event_text(struct flow_fixture *fixture, const char *reason)
 {
-    static struct event_search search;
+    static struct look_events found;
 
-    search = (struct event_search){.reason = reason};
-    store_each(fixture->store, &kind_event, NULL, visit_event, &search);
-    return search.text;
+    found = look_for_events(fixture->store, reason);
+    return found.message;
+}
+
+const char *flow_fixture_attempt(struct flow_fixture *fixture, const char *job)
+{
+    const struct object *object = flow_fixture_get(fixture, &kind_job, job);
+    const char *attempt = object ? meta_annotation(object->meta, ANNOTATION_FLOW_ATTEMPT) : "none";
+
+    return attempt ? attempt : "1";
 }
 
 int flow_fixture_unfinished(struct flow_fixture *fixture, const char *const *jobs, size_t count)

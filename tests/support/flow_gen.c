@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-#include "base/hash.h"
+#include "base/collections/hash.h"
 
 static uint32_t dice_below(struct dice *dice, uint32_t n)
 {

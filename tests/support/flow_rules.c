@@ -472,6 +472,8 @@ void rule_judge_steps(struct rules *rules)
     for (uint32_t i = 0; i < rules->flow->count; i++) {
         struct rule_step *step = &rules->steps[i];
 
+        if (step->pinned)
+            continue;
         step->verdict = judge(rules, i);
         if (rules->flow->steps[i].chooses) {
             choose(rules, i);

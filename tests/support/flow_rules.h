@@ -42,11 +42,13 @@ struct rule_step {
     struct rule_job jobs[GEN_LOOP_JOBS_MAX];
     bool ran_before; /* the step ran before a manual retry */
     bool handled;    /* the failure of the step was handled before a manual retry */
-    bool stays;      /* a switch that chose before a manual retry keeps its choice */
-    bool unclear;    /* it is unknown whether the step begins again after a manual retry */
+    bool stays;   /* a switch that chose before a manual retry keeps its choice, and a loop that was
+                      * at work goes on */
+    bool unclear; /* it is unknown whether the step begins again after a manual retry */
     uint32_t more, perhaps_more; /* iterations that manual retries added to a loop, certainly
                                    * and possibly */
     bool was_skipped;            /* the step was skipped before the spec changed */
+    bool pinned;                 /* a rerun of other steps keeps the step; `end` does not change */
     bool begun;                  /* a loop over an output has begun, so its number of items is
                                    * known */
     int items;                   /* number of items, as in struct gen_end */
@@ -62,6 +64,7 @@ struct rules {
     struct rule_step steps[GEN_STEPS_MAX];
     bool aborted, late;     /* the flow was aborted; the flow is past its deadline */
     bool seen_late;         /* the deadline may have passed */
+    bool partial;           /* the flow runs some of its steps again: others may be pinned */
     enum rule_phase ending; /* the phase in which the flow will end, while only final steps are
                              * still to run */
     bool perhaps_ending;    /* the flow may already be ending */
@@ -77,6 +80,10 @@ void rules_judge(struct rules *rules);
 /** Applies a manual retry: failed steps, steps that never ran, and steps whose conditions are about
  * them begin again. */
 void rules_start_again(struct rules *rules);
+
+/** Applies a rerun of the steps `named`, as bits: with `only` of these alone, otherwise with all that
+ * depends on them (everyday.md 7.1). The results of all steps are known. */
+void rules_run_again(struct rules *rules, uint32_t named, bool only);
 
 /** Returns whether a job with this end is retried after `retries` retries. The function below it
  * returns the delay after the end of that attempt. */

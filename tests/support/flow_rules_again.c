@@ -1,5 +1,5 @@
 /*
- * The rules of manual retries: which steps begin again (13.4).
+ * The rules of manual retries: which steps begin again (13.4), and of reruns (everyday.md 7.1).
  */
 #include "tests/support/flow_rules_impl.h"
 
@@ -162,6 +162,25 @@ static void judge_again(const struct rules *rules, uint32_t at, struct again *ag
         again[at].affected = more_sure(again[at].affected, less_sure(RULE_YES - begun, by_any));
 }
 
+/* Returns whether the step is a loop at work. It goes on, although the target whose probe let it
+ * start may begin again. */
+static bool is_loop_at_work(const struct rules *rules, uint32_t at)
+{
+    for (uint32_t k = 0; rules->flow->steps[at].loop && k < GEN_LOOP_JOBS_MAX; k++)
+        if (rules->steps[at].jobs[k].unfinished)
+            return true;
+    return false;
+}
+
+/* The flow has not ended any more. */
+static void start_anew(struct rules *rules, bool partial)
+{
+    rules->partial = partial;
+    rules->ending = RULE_GOES_ON;
+    rules->perhaps_ending = false;
+    rules->late = rules->seen_late = false;
+}
+
 void rules_start_again(struct rules *rules)
 {
     struct again again[GEN_STEPS_MAX] = {0};
@@ -176,19 +195,55 @@ void rules_start_again(struct rules *rules)
         const bool chooses = rules->flow->steps[i].chooses;
         const enum rule_sure judged = again[i].judged;
 
+        step->pinned = false;
         blur_stopped(rules, i);
         step->handled |= rule_has_failed(step->end) && again[i].lost == RULE_NO;
         step->handled &= judged != RULE_YES;
         step->unclear |= (again[i].lost == RULE_PERHAPS && judged != RULE_YES) ||
                          (judged == RULE_PERHAPS && again[i].lost != RULE_YES) ||
                          (chooses && step->end == RULE_UNSURE);
-        step->stays =
-            (step->stays || (chooses && step->end == RULE_COMPLETED)) && judged == RULE_NO;
+        step->stays = (step->stays || (chooses && step->end == RULE_COMPLETED) ||
+                       is_loop_at_work(rules, i)) &&
+                      judged == RULE_NO && again[i].lost == RULE_NO;
         if (rules->flow->steps[i].final || again[i].lost || judged || step->end == RULE_SKIPPED ||
             step->end == RULE_OPEN || step->end == RULE_UNSURE)
             begin_again(rules, i, judged == RULE_YES);
     }
-    rules->ending = RULE_GOES_ON;
-    rules->perhaps_ending = false;
-    rules->late = rules->seen_late = false;
+    start_anew(rules, false);
+}
+
+/* The steps named and all later ones that depend on them. */
+static uint32_t with_dependents(const struct rules *rules, uint32_t named)
+{
+    uint32_t set = named;
+
+    for (uint32_t i = 0; i < rules->flow->count; i++) {
+        const struct gen_step *spec = &rules->flow->steps[i];
+
+        if (spec->targets & set || (spec->listed_by != GEN_NOWHERE && set >> spec->listed_by & 1))
+            set |= 1u << i;
+    }
+    return set;
+}
+
+void rules_run_again(struct rules *rules, uint32_t named, bool only)
+{
+    const uint32_t set = only ? named : with_dependents(rules, named);
+
+    for (uint32_t i = 0; i < rules->flow->count; i++) {
+        struct rule_step *step = &rules->steps[i];
+        bool never_ran = step->end == RULE_OPEN;
+
+        step->handled = false;
+        step->pinned = !rules->flow->steps[i].final && !(set >> i & 1) && (only || !never_ran);
+        if (step->pinned) {
+            step->verdict = never_ran                   ? RULE_WAITS
+                            : step->end == RULE_SKIPPED ? RULE_SKIPS
+                                                        : RULE_RUNS;
+            continue;
+        }
+        step->stays = step->unclear = false;
+        begin_again(rules, i, set >> i & 1);
+    }
+    start_anew(rules, true);
 }

@@ -15,7 +15,7 @@ static enum rule_sure is_lost(const struct rules *rules, uint32_t at)
         if (!rule_may_rescue(rules, i, at))
             continue;
         if (rule_any_made(&rules->steps[i]) || rules->steps[i].verdict == RULE_RUNS ||
-            rules->steps[i].verdict == RULE_WAITS)
+            (rules->steps[i].verdict == RULE_WAITS && !rules->steps[i].pinned))
             return RULE_NO; /* the failure is handled, or may still be handled */
         unsure |= rules->steps[i].verdict == RULE_EITHER;
     }
@@ -26,7 +26,7 @@ static bool is_ready(const struct rules *rules, uint32_t at)
 {
     const struct rule_step *step = &rules->steps[at];
 
-    return step->end == RULE_OPEN && rule_gang_forms(rules, at) &&
+    return step->end == RULE_OPEN && !step->pinned && rule_gang_forms(rules, at) &&
            (step->verdict == RULE_RUNS || step->verdict == RULE_EITHER);
 }
 
@@ -41,7 +41,7 @@ uint32_t rule_unfinished(const struct rules *rules)
 }
 
 struct tally {
-    enum rule_sure lost;
+    enum rule_sure lost; /* some failure fails the flow */
     bool all_done, active, unsure;
     bool handled; /* some failure is handled */
 };
@@ -51,7 +51,8 @@ static void count_step(const struct rules *rules, uint32_t i, struct tally *tall
     const struct rule_step *step = &rules->steps[i];
     enum rule_sure lost = is_lost(rules, i);
 
-    tally->lost = lost > tally->lost ? lost : tally->lost;
+    if (!step->pinned) /* a failure that was kept fails the flow when nothing is left to start */
+        tally->lost = lost > tally->lost ? lost : tally->lost;
     tally->unsure |= step->end == RULE_UNSURE;
     tally->handled |= rule_has_failed(step->end) && !rules->flow->steps[i].ignored;
     tally->all_done &= step->end != RULE_OPEN && step->end != RULE_UNSURE && lost == RULE_NO;
@@ -65,7 +66,7 @@ static void count_step(const struct rules *rules, uint32_t i, struct tally *tall
     for (uint32_t k = 0; k < GEN_LOOP_JOBS_MAX; k++) {
         const struct rule_job *job = &step->jobs[k];
         bool gone = job->made && job->end == RULE_OPEN && step->end == RULE_OPEN;
-        bool busy = job->unfinished || job->again || gone;
+        bool busy = !step->pinned && (job->unfinished || job->again || gone);
 
         tally->active |= busy;
         tally->all_done &= !busy;
@@ -95,6 +96,8 @@ static enum rule_phase phase_of(struct rules *rules)
         return rules->ending;
     if (rules->aborted || (tally.lost == RULE_YES && (!goes_on || !tally.active)))
         return RULE_FAILS;
+    if (rules->partial && !tally.active && !tally.all_done && !tally.unsure)
+        return RULE_FAILS; /* by a failure that was kept, or a step that was left out */
     if (tally.all_done)
         return tally.handled && !rules->flow->handled_succeed ? RULE_FAILS : RULE_SUCCEEDS;
     return rules->late ? RULE_FAILS : RULE_GOES_ON;
@@ -177,8 +180,8 @@ bool rule_gang_forms(const struct rules *rules, uint32_t at)
     for (uint32_t i = 0; i < rules->flow->count; i++) {
         if (!(gang >> i & 1))
             continue;
-        if (rule_any_made(&rules->steps[i]) || rules->steps[i].ran_before)
-            return true; /* the gang has started already */
+        if (rule_any_made(&rules->steps[i]) || (rules->steps[i].ran_before && !rules->partial))
+            return true; /* the gang has started already; in a rerun it starts as in a first run */
         coming += rules->steps[i].end != RULE_SKIPPED;
         ready += rules->steps[i].verdict == RULE_RUNS || rules->steps[i].verdict == RULE_EITHER;
     }

@@ -128,7 +128,8 @@ bool walk_flow(uint64_t seed, const struct flow_walk_options *options,
 {
     struct flow_walk w = {.violation = violation,
                           .trace = options && options->trace,
-                          .syncs = options ? options->syncs : NULL};
+                          .syncs = options ? options->syncs : NULL,
+                          .reruns = options && options->reruns};
     scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
 
     *violation = '\0';

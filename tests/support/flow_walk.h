@@ -14,7 +14,8 @@
 enum { FLOW_WALK_TEXT = 1024 };
 
 struct flow_walk_options {
-    bool trace; /* print each event */
+    bool trace;  /* print each event */
+    bool reruns; /* flows that have ended also run some of their steps again */
     /* Returns the number of syncs of the controller so far, for rule LIV-3; or NULL. */
     unsigned (*syncs)(void);
     uint64_t *hash; /* receives a hash of all events; or NULL */

@@ -37,12 +37,8 @@ void walk_stop(struct flow_walk *w)
     }
 }
 
-/* Starts the controller. Its probes see the present state of the pods. */
-void walk_start(struct flow_walk *w)
+void walk_see_pods(struct flow_walk *w, enum rule_sure sees)
 {
-    w->away = false;
-    w->fixture->flows = flow_controller_start(w->faulty, &w->fixture->options);
-    flow_fixture_settle(w->fixture);
     for (uint32_t i = 0; i < w->n_seen; i++) {
         scoped_str name = mem_printf("%s-main-0", w->seen[i].name);
         const struct object *pod =
@@ -50,10 +46,21 @@ void walk_start(struct flow_walk *w)
 
         if (pod && (pod_status_of(pod)->phase == POD_RUNNING ||
                     pod_status_of(pod)->phase == POD_SUCCEEDED)) {
-            walk_fact(w, &w->seen[i])->passed = RULE_YES;
+            walk_fact(w, &w->seen[i])->passed = sees;
             walk_fact(w, &w->seen[i])->polled = RULE_PERHAPS;
         }
     }
+}
+
+/* Starts the controller. Its probes see the present state of the pods, but a flow that has ended
+ * has no probes. */
+void walk_start(struct flow_walk *w)
+{
+
+    w->away = false;
+    w->fixture->flows = flow_controller_start(w->faulty, &w->fixture->options);
+    flow_fixture_settle(w->fixture);
+    walk_see_pods(w, flow_phase_finished(w->phase) ? RULE_PERHAPS : RULE_YES);
     walk_judge(w);
 }
 
@@ -70,7 +77,8 @@ static void note_pinned(struct flow_walk *w)
     for (uint32_t i = 0; i < w->flow.count; i++) {
         struct walk_template *template = walk_template_of(w, i);
         bool there = !w->no_template || w->flow.steps[i].other;
-        bool sure = template->oldest == template->version; /* else a pin may be an older one */
+        bool sure =
+            template->oldest == template->version; /* otherwise a pin may hold an older version */
 
         if (!w->flow.steps[i].chooses && there && sure && !template->pinned && !w->away &&
             !w->faults)
@@ -294,15 +302,63 @@ void walk_suspend(struct flow_walk *w)
     walk_apply(w, w->suspended);
 }
 
+/* Returns whether the results of all steps are known and no job runs. */
+static bool all_is_known(const struct flow_walk *w)
+{
+    for (uint32_t i = 0; i < w->flow.count; i++)
+        if (w->rules.steps[i].end == RULE_UNSURE || w->rules.steps[i].unclear)
+            return false;
+    return !w->rules.unsure && !rule_unfinished(&w->rules);
+}
+
+/* Sets the annotations that name the steps of a rerun; 0: of a retry. */
+static void name_steps(struct flow_walk *w, uint32_t named, bool only)
+{
+    scoped(buf) struct buf names = {0};
+
+    buf_str(&names, "");
+    for (uint32_t i = 0; i < w->flow.count; i++)
+        if (named >> i & 1)
+            buf_printf(&names, "%ss%u", names.len ? "," : "", i);
+    flow_fixture_annotate(w->fixture, "f", ANNOTATION_FLOW_RETRY_FROM, "");
+    flow_fixture_annotate(w->fixture, "f", ANNOTATION_FLOW_RETRY_ONLY, only ? names.data : "");
+    flow_fixture_annotate(w->fixture, "f", ANNOTATION_FLOW_RETRY_FROM, only ? "" : names.data);
+    w->named = named;
+    w->only = only;
+}
+
+static bool run_some_again(struct flow_walk *w, const char *value)
+{
+    uint32_t named = 1 + dice_roll(&w->dice, (1u << w->flow.count) - 1);
+
+    named &= dice_roll(&w->dice, 1u << w->flow.count) | 1u << dice_roll(&w->dice, w->flow.count);
+    if (!named || w->flow.deadline_s || !all_is_known(w))
+        return false;
+    w->retry_asked = w->disturbed = true;
+    name_steps(w, named, dice_chance(&w->dice, 40));
+    walk_did(w, w->only ? "runs only some steps again:" : "runs again from some steps:", value);
+    flow_fixture_annotate(w->fixture, "f", ANNOTATION_FLOW_RETRY, value);
+    walk_settle_writes(w);
+    return true;
+}
+
 void walk_retry_flow(struct flow_walk *w)
 {
     char value[16];
 
     walk_settle_writes(w); /* jobs that end meanwhile count as ended before the edit */
+    if (w->reruns && w->exists && flow_phase_finished(w->phase) && w->retries < GEN_RETRIES_MAX &&
+        !w->aborted && !w->retry_asked && dice_chance(&w->dice, 60)) {
+        snprintf(value, sizeof value, "%d", w->retries + 1);
+        w->retries += run_some_again(w, value);
+        return;
+    }
     if (!w->exists || w->phase != FLOW_FAILED || w->retries == GEN_RETRIES_MAX || w->aborted)
         return;
     snprintf(value, sizeof value, "%d", ++w->retries);
     walk_did(w, "is retried:", value);
+    if (w->reruns)
+        name_steps(w, 0, false);
     w->retry_asked = w->disturbed = true;
     flow_fixture_annotate(w->fixture, "f", ANNOTATION_FLOW_RETRY, value);
     walk_settle_writes(w);

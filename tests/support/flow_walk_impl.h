@@ -47,6 +47,9 @@ struct flow_walk {
     int64_t first_made_ms, finished_ms;
     bool exists, deleting;
     bool retry_asked, aborted;
+    bool reruns;       /* flows also run some of their steps again */
+    uint32_t named;    /* steps of the rerun that is asked for, as bits; 0: a retry is */
+    bool only;         /* nothing but these steps runs again */
     bool disturbed;    /* the result may differ from that of the twin */
     bool faults, away; /* writes may fail; no controller runs */
     bool suspended, trace;
@@ -113,6 +116,9 @@ bool walk_resume_all(struct flow_walk *w);
 /* Functions of flow_walk_events.c, which has the events: of the controller, the user, or random. */
 void walk_stop(struct flow_walk *w);
 void walk_start(struct flow_walk *w);
+/** Notes that probes pass for the pods that run now: RULE_YES when probes look at them, RULE_PERHAPS
+ * when that is not sure. */
+void walk_see_pods(struct flow_walk *w, enum rule_sure sees);
 void walk_restart(struct flow_walk *w);
 /** Creates or replaces the flow; returns false when it was refused. */
 bool walk_apply(struct flow_walk *w, bool suspend);

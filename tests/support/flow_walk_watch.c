@@ -6,7 +6,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-#include "base/hash.h"
+#include "base/collections/hash.h"
 #include "base/timefmt.h"
 #include "tests/support/flow_walk_impl.h"
 
@@ -106,6 +106,7 @@ void walk_forget(struct flow_walk *w)
     w->phase = FLOW_NONE;
     w->first_made_ms = w->finished_ms = 0;
     w->retry_asked = w->aborted = w->deleting = false;
+    w->named = 0;
     w->retries = 0;
     for (size_t i = 0; i < countof(w->templates); i++) {
         w->templates[i].pinned = 0;
@@ -405,7 +406,8 @@ static void on_pod(struct cluster_watcher *watcher, enum cluster_change change,
         (phase != POD_RUNNING && phase != POD_SUCCEEDED) || !walk_fact(w, job)->made)
         return;
     if (walk_fact(w, job)->passed != RULE_YES)
-        walk_fact(w, job)->passed = w->away ? RULE_PERHAPS : RULE_YES;
+        walk_fact(w, job)->passed =
+            w->away || flow_phase_finished(w->phase) ? RULE_PERHAPS : RULE_YES;
     if (walk_fact(w, job)->polled != RULE_YES)
         walk_fact(w, job)->polled = RULE_PERHAPS;
     walk_judge(w);
@@ -414,7 +416,11 @@ static void on_pod(struct cluster_watcher *watcher, enum cluster_change change,
 static void begin_again(struct flow_walk *w)
 {
     w->retry_asked = false;
-    rules_start_again(&w->rules);
+    if (w->named)
+        rules_run_again(&w->rules, w->named, w->only);
+    else
+        rules_start_again(&w->rules);
+    walk_see_pods(w, RULE_YES); /* probes were not asked while the flow was over */
     for (uint32_t i = 0; i < w->n_seen; i++) {
         w->seen[i].since_retry = 0;
         w->seen[i].retried = 0;
@@ -482,7 +488,7 @@ static void on_flow(struct cluster_watcher *watcher, enum cluster_change change,
     if (w->trace)
         fprintf(stderr, "%8.1f      flow %s\n", seconds(w), flow_phase_text(phase));
     if (flow_phase_finished(w->phase) && phase != FLOW_TERMINATING &&
-        !(w->phase == FLOW_FAILED && w->retry_asked))
+        !((w->phase == FLOW_FAILED || w->named) && w->retry_asked))
         walk_violated(w, "INV-F4: the phase went from %s to %s", flow_phase_text(w->phase),
                       flow_phase_text(phase));
     if (flow_phase_finished(w->phase) && phase == FLOW_RUNNING)

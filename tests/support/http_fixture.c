@@ -23,7 +23,11 @@ void http_fixture_open(struct http_fixture *http)
     fcntl(http->fd, F_SETFL, O_NONBLOCK);
     http->closed = false;
     http->env = (struct connection_env){
-        .loop = http->fixture.loop, .api = http->fixture.api, .closed = on_closed, .ctx = http};
+        .loop = http->fixture.loop,
+        .handler = api_handler_init(&http->handler, http->fixture.api),
+        .closed = on_closed,
+        .ctx = http,
+    };
     http->connection = connection_new(&http->env, &(struct connection_peer){.socket = IO_UNIX});
     check_int("open", uv_pipe_open((uv_pipe_t *)connection_stream(http->connection), pair[1]), 0);
 }

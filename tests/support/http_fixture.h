@@ -8,6 +8,7 @@
 
 struct http_fixture {
     struct api_fixture fixture;
+    struct api_handler handler;
     struct connection_env env;
     struct connection *connection;
     int fd;

@@ -9,9 +9,9 @@
 
 struct job_bench job_bench_new(const char *yaml)
 {
-    struct job_bench bench = {job_spec_cache_new(), manifest_raw(yaml)};
+    struct job_bench bench = {job_spec_cache_new(NULL), manifest_raw(yaml)};
 
-    job_model_init(&bench.model, bench.job, job_compiled_spec_get(bench.cache, bench.job));
+    job_model_init(&bench.model, bench.job, job_compiled_spec_get(bench.cache, bench.job), NULL);
     return bench;
 }
 

@@ -3,8 +3,8 @@
  * Builds pods and other objects of a job as the job controller and its plugins do, without a
  * cluster, and prints parts of pods as one line of text for comparison.
  */
-#include "job/pod.h"
-#include "job/pod_plugins.h"
+#include "job/objects/pod.h"
+#include "job/objects/pod_plugins.h"
 
 struct job_bench {
     struct job_spec_cache *cache;

@@ -144,6 +144,9 @@ void job_fixture_start_controller(struct job_fixture *fixture)
         .whole_gang = fixture->options.whole_gang,
         .gc_aborted = fixture->options.gc_aborted,
         .local_pods = !fixture->options.elsewhere,
+        .keep_succeeded = fixture->options.collects_pods,
+        .label_objects = fixture->options.collects_pods,
+        .gang = fixture->options.gang,
     };
 
     fixture->controller = job_controller_start(fixture->cluster, &options);

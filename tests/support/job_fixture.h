@@ -19,7 +19,9 @@ struct job_fixture_options {
     bool no_limit;      /* the controller runs with max_requeue -1: no limit */
     bool whole_gang;
     bool gc_aborted;
-    bool elsewhere;        /* pods run on other machines, as in a cluster */
+    bool elsewhere;     /* pods run on other machines, as in a cluster */
+    bool collects_pods; /* finished pods may be collected, as in a cluster */
+    enum job_gang gang;
     const char *directory; /* directory of the store, which a restart reads again; NULL: in
                             * memory */
 };

@@ -4,6 +4,7 @@
 #include "tests/unit.h"
 
 #include "tests/support/job_fixture.h"
+#include "tests/support/look.h"
 
 const struct object *job_fixture_get(struct job_fixture *fixture, const struct kind *kind,
                                      const char *name)
@@ -40,27 +41,9 @@ size_t job_fixture_count(struct job_fixture *fixture, const struct kind *kind)
     return count;
 }
 
-struct event_search {
-    const char *reason;
-    int found;
-};
-
-static void look_at_event(void *arg, const struct object *event)
-{
-    struct event_search *search = arg;
-    scoped(json) json_t *body = object_body_json(event);
-    const char *reason = json_string_value(json_object_get(body, "reason"));
-
-    if (reason && strcmp(reason, search->reason) == 0)
-        search->found += (int)json_integer_value(json_object_get(body, "count"));
-}
-
 int job_fixture_count_events(struct job_fixture *fixture, const char *reason)
 {
-    struct event_search search = {reason, 0};
-
-    cluster_each(fixture->backend, &kind_event, NULL, look_at_event, &search);
-    return search.found;
+    return look_for_events(fixture->store, reason).count;
 }
 
 bool job_fixture_has_event(struct job_fixture *fixture, const char *reason)

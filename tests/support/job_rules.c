@@ -12,7 +12,7 @@ bool rule_edge(enum job_phase from, enum job_phase to)
         "Aborting→Aborted Restarting Terminating",
         "Aborted→Restarting Terminating",
         "Completing→Completed",
-        "Terminating→Terminated",
+        "Terminating→Terminated Failed",
     };
     const char *name = job_phase_text(from);
 

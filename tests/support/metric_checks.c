@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-#include "base/metrics.h"
+#include "base/loop/metrics.h"
 
 void check_metric(struct loop *loop, const char *line)
 {

@@ -2,7 +2,7 @@
 /*
  * Checks of the metrics that a process exposes on /metrics.
  */
-#include "base/loop.h"
+#include "base/loop/loop.h"
 
 /** Checks that /metrics contains this line, for example "name{label=\"value\"} 1". */
 void check_metric(struct loop *loop, const char *line);

@@ -4,6 +4,7 @@
 #include <stdio.h>
 
 #include "api/types/kinds/scheduling/podgroup.h"
+#include "tests/support/look.h"
 #include "tests/support/node_script.h"
 
 enum { START_MS = 1700000000000 };
@@ -236,29 +237,10 @@ enum pod_phase node_fixture_pod_phase(struct node_fixture *fixture, const char *
     return pod ? pod_status_of(pod)->phase : POD_UNKNOWN;
 }
 
-struct event_search {
-    const char *reason, *text;
-    bool found;
-};
-
-static void look_at_event(void *arg, const struct object *event)
-{
-    struct event_search *search = arg;
-    scoped(json) json_t *body = object_body_json(event);
-    const char *reason = json_string_value(json_object_get(body, "reason"));
-    const char *message = json_string_value(json_object_get(body, "message"));
-
-    if (reason && message && strcmp(reason, search->reason) == 0 && strstr(message, search->text))
-        search->found = true;
-}
-
 bool node_fixture_has_event(struct node_fixture *fixture, const char *reason, const char *text)
 {
-    struct event_search search = {reason, text, false};
-
     node_fixture_settle(fixture);
-    cluster_each(fixture->cluster, &kind_event, NULL, look_at_event, &search);
-    return search.found;
+    return look_for_event_text(fixture->store, reason, text);
 }
 
 bool node_fixture_bound(struct node_fixture *fixture, const char *name)

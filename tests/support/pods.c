@@ -12,8 +12,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "base/collections/hash.h"
 #include "base/file.h"
-#include "base/hash.h"
 #include "node/shim/entry.h"
 #include "node/wire/message.h"
 

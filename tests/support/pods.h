@@ -34,7 +34,7 @@ struct test_pod {
     const char *hostname, *ip, *hosts;
     const struct runtime_volume *volumes;
     size_t n_volumes;
-    const char *memory_limit; /* of the pod as a whole */
+    const char *memory_limit; /* memory limit of the pod as a whole */
 };
 
 struct pods_fixture;

@@ -20,6 +20,7 @@ struct entry {
     char *path; /* path of the file; NULL: this entry is unused */
     struct image synced, now;
     bool *dirty; /* [capacity / SECTOR]: which sectors of `now` are unsynced */
+    size_t cut;  /* the shortest length that the file was truncated to since its last sync */
 };
 
 /* An open file as SQLite sees it: the methods first, then the entry of the file. */
@@ -92,6 +93,7 @@ static void entry_sync(struct entry *entry)
         entry->dirty[s] = false;
     }
     entry->synced.len = entry->now.len;
+    entry->cut = SIZE_MAX;
 }
 
 static struct entry *find(struct entry *entries, const char *path)
@@ -107,6 +109,7 @@ static struct entry *make(struct entry *entries, const char *path)
     for (int i = 0; i < FILES_MAX; i++)
         if (!entries[i].path) {
             entries[i].path = mem_strdup(path);
+            entries[i].cut = SIZE_MAX;
             entry_reserve(&entries[i], SECTOR);
             return &entries[i];
         }
@@ -143,6 +146,7 @@ static void copy_entry(struct entry *to, const struct entry *from)
     image_copy(&to->synced, &from->synced);
     entry_reserve(to, from->now.capacity);
     image_copy(&to->now, &from->now);
+    to->cut = from->cut;
     memcpy(to->dirty, from->dirty, from->now.capacity / SECTOR * sizeof *from->dirty);
 }
 
@@ -168,17 +172,31 @@ void power_return(void)
     release_all(kept[--n_kept]);
 }
 
+/* Chooses whether an unsynced truncation took place. A file system frees the blocks of a file and
+ * never writes zeros into them: either the file is as it was synced, without a write that came after
+ * the truncation, or what was behind the new end is gone. */
+static bool is_truncated(struct entry *entry, struct dice *dice)
+{
+    if (dice_chance(dice, 50))
+        return false;
+    memset(entry->synced.bytes + entry->cut, 0, entry->synced.capacity - entry->cut);
+    entry->synced.len = entry->cut;
+    return true;
+}
+
 /* Chooses one of the possible contents of a file after a power failure. */
 static void settle(struct entry *entry, const struct entry *from, struct dice *dice)
 {
-    bool longer = dice_chance(dice, 50);
+    bool longer = dice_chance(dice, 50), current = true;
 
     copy_entry(entry, from);
     image_reserve(&entry->synced, entry->now.capacity);
+    if (from->cut < from->synced.len)
+        current = is_truncated(entry, dice);
     for (size_t s = 0; s < from->now.capacity / SECTOR; s++)
-        if (entry->dirty[s] && dice_chance(dice, 50))
+        if (entry->dirty[s] && (!current || dice_chance(dice, 50)))
             memcpy(entry->now.bytes + s * SECTOR, entry->synced.bytes + s * SECTOR, SECTOR);
-    entry->now.len = longer ? from->now.len : from->synced.len;
+    entry->now.len = current && longer ? from->now.len : entry->synced.len;
     memset(entry->now.bytes + entry->now.len, 0, entry->now.capacity - entry->now.len);
     entry_sync(entry);
 }
@@ -288,6 +306,8 @@ static int power_truncate(sqlite3_file *file, sqlite3_int64 size)
     if (len < entry->now.len)
         memset(entry->now.bytes + len, 0, entry->now.len - len);
     entry->now.len = len;
+    if (len < entry->cut)
+        entry->cut = len;
     return SQLITE_OK;
 }
 

@@ -26,7 +26,7 @@ const struct runtime_volume test_volumes[TEST_VOLUMES] = {
 
 char *shared_new(void)
 {
-    char *dir = mem_strdup("/tmp/jobflow-boxed-XXXXXX");
+    char *dir = mem_strdup("/tmp/jobflow-sandboxed-XXXXXX");
 
     check("directory", mkdtemp(dir) && chmod(dir, 0777) == 0);
     return dir;
@@ -46,7 +46,7 @@ bool is_plain(void)
 
 int sandboxed_pods_begin(void **state)
 {
-    scoped_str name = mem_printf("boxed-%s", level);
+    scoped_str name = mem_printf("sandboxed-%s", level);
     struct runtime_host_options options = {.isolation = level, .restart_backoff_ms = 20};
 
     data_dir = test_path(name);

@@ -158,6 +158,13 @@ void scripted_send(struct scripted_server *server, const char *text)
     scripted_send_bytes(server, text, strlen(text));
 }
 
+void scripted_push(struct scripted_server *server, const char *text)
+{
+    struct exchange *exchange = open_exchange(server)->exchange;
+
+    exchange->data(exchange, text, strlen(text));
+}
+
 void scripted_send_bytes(struct scripted_server *server, const void *bytes, size_t len)
 {
     struct exchange *exchange = open_exchange(server)->exchange;

@@ -6,7 +6,7 @@
  */
 #include "api/client/exchange.h"
 #include "base/buf.h"
-#include "base/loop.h"
+#include "base/loop/loop.h"
 
 struct scripted_server;
 
@@ -34,6 +34,8 @@ void scripted_renews(struct scripted_server *scripted, bool renews);
 
 /** Sends more bytes on the one open watch. */
 void scripted_send(struct scripted_server *scripted, const char *text);
+/** The same from inside of a function that serves: does not run the loop. */
+void scripted_push(struct scripted_server *server, const char *text);
 void scripted_send_bytes(struct scripted_server *scripted, const void *bytes, size_t len);
 enum scripted_end { SCRIPTED_COMPLETE, SCRIPTED_BROKEN };
 void scripted_end(struct scripted_server *scripted, enum scripted_end how);

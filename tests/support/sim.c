@@ -10,7 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "api/store/store_dir.h"
+#include "api/store/dir/store_dir.h"
 #include "base/log.h"
 #include "node/kubelet/kubelet.h"
 #include "tests/support/power.h"
@@ -104,6 +104,16 @@ WRAPPED(bool, store_dir_open, struct store_dir *dir, const char *directory, stru
 WRAPPED(bool, store_dir_take_reserve, struct store_dir *dir)
 {
     dir->reserved = true;
+    return true;
+}
+
+WRAPPED(void, store_dir_move_reserve, struct store_dir *dir)
+{
+    dir->reserved = false;
+}
+
+WRAPPED(bool, store_dir_has_room, const struct store_dir *dir)
+{
     return true;
 }
 

@@ -9,8 +9,8 @@
 
 enum { SECOND_MS = 1000, NS_PER_MS = 1000000, ABORT_MS = 5000 };
 
-/* The moment of the simulation at which an object ended, by its status. The status may have been
- * written much later, when the disk had room again. */
+/* Returns the moment of the simulation at which an object ended, by its status. The status may have
+ * been written much later, when the disk had room again. */
 static int64_t end_of(const struct sim *sim, int64_t wall_ms)
 {
     int64_t ns = (wall_ms - SIM_START_MS) * NS_PER_MS + sim->began_ns;
@@ -54,7 +54,7 @@ static void check_ttl(struct sim *sim, const struct sim_object *known, const cha
     if (!known->finished_ns)
         sim_violated(sim, "%s %s is deleted before it has ended", what, object_name(known->object));
     else if (!has)
-        sim_violated(sim, "%s %s is deleted, and nobody asked for it", what,
+        sim_violated(sim, "%s %s is deleted, and no client asked for it", what,
                      object_name(known->object));
     else if (!sim->jumped && lived_ms + SECOND_MS < ttl_s * SECOND_MS)
         sim_violated(sim, "INV-J9: %s %s is deleted %lld ms after its end, its ttl is %lld s", what,

@@ -4,35 +4,35 @@
  */
 #include "api/types/kinds/job/job.h"
 #include "api/types/kinds/jobflow/jobflow.h"
-#include "base/hash.h"
+#include "base/collections/hash.h"
 #include "cli/engine/engine.h"
 #include "tests/support/dice.h"
 #include "tests/support/flow_gen.h"
 #include "tests/support/sim.h"
 
-/* when the wall clock of a simulation begins */
+/* Time of the wall clock at the beginning of a simulation. */
 #define SIM_START_MS INT64_C(1700000000000)
 
 enum { SIM_FLOWS = 3, SIM_JOBS = 3, SIM_UID = 40, SIM_NAME = 64 };
 
 /* An object that is durable, or was. */
 struct sim_object {
-    UT_hash_handle hh; /* by uid */
+    UT_hash_handle hh; /* entry of sim.objects, keyed by uid */
     char uid[SIM_UID];
-    const struct object *object; /* NULL: deleted */
+    const struct object *object; /* the durable version; NULL: deleted */
     const struct kind *kind;
-    int64_t finished_ns; /* of a flow or job: when its end was accepted; 0 = it has not ended */
-    int64_t aborted_ns;  /* of a flow: when its abort was accepted; 0 = it is not aborted */
+    int64_t finished_ns; /* when the end of the flow or job was accepted; 0: it has not ended */
+    int64_t aborted_ns;  /* when the abort of the flow was accepted; 0: it is not aborted */
     bool was_asked;      /* a client asked for its deletion, or for that of its owner */
-    bool resumed;        /* of a job: a client resumed it, which counts as a retry */
-    bool intent;         /* of a pod: its start intent is durable */
+    bool resumed;        /* a client resumed the job, which counts as a retry */
+    bool intent;         /* the start intent of the pod is durable */
 };
 
 /* An accepted change that is not durable yet. */
 struct sim_change {
     int64_t revision, at_ns;
     char uid[SIM_UID];
-    const struct object *object; /* owned; NULL: deleted */
+    const struct object *object; /* the accepted version, owned; NULL: deleted */
 };
 
 /* A flow of a client, by the number in its name. */
@@ -50,19 +50,19 @@ struct sim_pod;
 struct sim_watch {
     struct sim *sim;
     struct store_watch *watch;
-    int64_t *told; /* [n], revisions */
+    int64_t *told; /* revisions of the changes to be told, [n] */
     size_t n, capacity, at;
 };
 enum { SIM_WATCHES = 3 };
 
 struct sim {
     uint64_t seed;
-    struct dice dice; /* of the present event */
+    struct dice dice; /* random choices of the present event */
     const struct sim_options *options;
     char *violation;
     uint64_t hash;
 
-    struct clock *clock; /* outlives the process */
+    struct clock *clock; /* clock of the machine; it outlives the simulated process */
     int64_t began_ns;    /* monotonic time of the machine at the beginning */
     struct engine *engine;
     struct loop *loop; /* NULL: no process runs */
@@ -73,29 +73,29 @@ struct sim {
     int turns_left;    /* the process is killed at the end of this turn; 0 = it is not */
     struct turn_hook turn_end;
     int turns_now;   /* turns since time last passed */
-    int64_t turn_ns; /* when the last turn ended */
+    int64_t turn_ns; /* monotonic time at the end of the last turn */
     bool keeps_pods; /* in this run no fault loses pods */
     bool gentle;     /* in this run clients do nothing that changes the result of a flow */
     int slow_ms;     /* the longest duration of a commit */
     int pods_max;
 
-    /* sim_store.c */
+    /* Used by sim_store.c. */
     struct sim_object *objects;
-    uint64_t fingerprint; /* of all durable objects and their revisions */
+    uint64_t fingerprint; /* hash of all durable objects and their revisions */
     struct sim_change *pending;
     size_t n_pending, cap_pending;
-    int64_t change_ns;       /* when the change was accepted that becomes durable now */
+    int64_t change_ns;       /* time at which the change that becomes durable now was accepted */
     int64_t durable, newest; /* revisions: the last durable one, the largest ever assigned */
     struct sim_watch watches[SIM_WATCHES];
     struct committer *committer;
 
-    /* sim_machine.c */
+    /* Used by sim_machine.c. */
     struct sim_pod *pods;
     struct runtime *runtime;
     int boots, running;
     int boot_seen; /* the boot in which the runtime ran last, which it notes; 0 = none */
 
-    /* sim_client.c */
+    /* Used by sim_client.c. */
     struct sim_flow flows[SIM_FLOWS];
     bool pods_lost;   /* pods were lost, so no result is certain any more */
     bool jumped;      /* the wall clock was set */
@@ -110,11 +110,11 @@ extern struct sim *sim_now; /* the simulation that runs; NULL: none */
 
 void PRINTF_LIKE(2, 3) sim_violated(struct sim *sim, const char *format, ...);
 void PRINTF_LIKE(2, 3) sim_tell(struct sim *sim, const char *format, ...);
-bool sim_is_over(const struct sim *sim); /* something was violated */
+bool sim_is_over(const struct sim *sim); /* an invariant was violated */
 /** The process ends at once: nothing it does from now on has an effect. */
 void sim_kill(struct sim *sim);
 
-/* sim_store.c */
+/* Defined in sim_store.c. */
 void sim_store_watch(struct sim *sim);
 /** Closes the watches. `complete`: every durable change must have been told. */
 void sim_store_unwatch(struct sim *sim, bool complete);
@@ -123,7 +123,7 @@ struct sim_object *sim_find(struct sim *sim, const char *uid);
 /** Returns the durable object of a kind and name in namespace default, or NULL. */
 struct sim_object *sim_named(struct sim *sim, const struct kind *kind, const char *name);
 
-/* sim_machine.c */
+/* Defined in sim_machine.c. */
 void sim_machine_end(struct sim *sim);
 void sim_machine_cut(struct sim *sim); /* the power failed: every pod is gone */
 /** Loses a running pod as if its supervisor was killed. */
@@ -132,21 +132,23 @@ void sim_machine_lose(struct sim *sim);
 bool sim_machine_ended(struct sim *sim, const char *uid, int *out);
 bool sim_machine_lost(struct sim *sim, const char *uid);
 
-/* sim_client.c */
+/* Defined in sim_client.c. */
 void sim_client_begin(struct sim *sim); /* creates the templates and the first flow */
 void sim_client_event(struct sim *sim);
-void sim_client_calm(struct sim *sim); /* undoes what would keep something from ending */
+void sim_client_calm(
+    struct sim *sim); /* undoes suspensions and the like, so that every flow can end */
 void sim_client_end(struct sim *sim);
 /** The process is gone: requests without an answer get none. */
 void sim_client_left(struct sim *sim);
 /** Returns how the pod of that job ends, if it belongs to a flow of a client. */
 bool sim_client_end_of(struct sim *sim, const struct object *job, struct gen_end *out);
 
-/* sim_check.c */
+/* Defined in sim_check.c. */
 void sim_check_change(struct sim *sim, struct sim_object *known, const struct object *object);
 void sim_check_calm(struct sim *sim); /* what must hold when everything has ended */
 
-/* sim_model.c */
+/* Defined in sim_model.c. */
 enum sim_result { SIM_UNKNOWN, SIM_SUCCEEDS, SIM_FAILS };
-/** How the flow ends if nobody disturbs it; SIM_UNKNOWN when that depends on timing. */
+/** Returns how the flow ends if no client and no fault changes its course; SIM_UNKNOWN when that
+ * depends on timing. */
 enum sim_result sim_model(const struct gen_flow *flow, uint64_t seed, const char *name);

@@ -15,19 +15,19 @@ enum { KILLED = 137, TERMINATED = 143, NS_PER_MS = 1000000, PLAIN_PODS_FAIL = 20
 enum pod_state { STARTING, RUNNING, ENDED, GONE };
 
 struct sim_pod {
-    UT_hash_handle hh; /* by uid */
+    UT_hash_handle hh; /* entry of sim.pods, keyed by uid */
     struct sim *sim;
     char uid[SIM_UID], name[SIM_NAME], container[SIM_NAME];
     enum pod_state state;
-    int64_t runs_ns, ends_ns; /* when its program starts and ends */
+    int64_t runs_ns, ends_ns; /* times at which the pod's program starts and ends */
     int64_t started_ms, finished_ms;
     int code;
     char message[64];
     bool stopped, released;
     bool over;    /* the program of the pod ended by itself, with `code` */
-    bool lost;    /* nothing was left of it at some time before it was released */
-    bool cut;     /* not even a record of it is left: the power failed */
-    bool ignores; /* ends by SIGKILL only */
+    bool lost;    /* the pod vanished without a report before it was released */
+    bool cut;     /* the power failed: the machine has no record of the pod */
+    bool ignores; /* the program ignores SIGTERM and ends by SIGKILL only */
     struct timer timer;
     bool told; /* the end of the pod was reported in this life */
 };

@@ -6,7 +6,7 @@
 
 #include <unistd.h>
 
-#include "api/store/db_sum.h"
+#include "api/store/db/checksum.h"
 
 struct store_fixture store_fixture_at(const char *name)
 {

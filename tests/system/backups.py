@@ -2,8 +2,10 @@
 
 # covers: reliability.md D-05 D-07 P-03
 """
+import contextlib
 import glob
 import os
+import pty
 import shutil
 import sys
 
@@ -12,6 +14,8 @@ from lib import *  # noqa: E402,F403: sys.path is set above; cases use all names
 from lib_serve import *  # noqa: E402,F403
 
 KEEP = 3
+FLOWS = "/apis/flow.volcano.sh/v1alpha1/namespaces/default/jobflows"
+PODS = "/api/v1/namespaces/default/pods"
 
 
 def backups():
@@ -59,6 +63,83 @@ def backups_are_made_and_each_can_be_restored():
         check(int(made["metadata"]["resourceVersion"]) > revision, "a revision given twice")
         revision = int(made["metadata"]["resourceVersion"])
         again.stop()
+
+
+def a_backup_that_another_user_can_have_written_is_refused():
+    daemon = Daemon()
+    jobflow("backup", "--data-dir", "d", "b.db")
+    daemon.stop()
+    os.chmod("b.db", 0o620)
+    refused = jobflow("repair", "--data-dir", "d", "--from", "b.db", code=2).stderr
+    check_in("why", "another user can have written b.db", refused)
+    os.chmod("b.db", 0o600)
+    if os.geteuid() == 0:
+        os.chown("b.db", 65534, 65534)
+        check_in("whose", "owner 65534", jobflow("repair", "--data-dir", "d", "--from", "b.db", code=2).stderr)
+        os.chown("b.db", 0, 0)
+    jobflow("repair", "--data-dir", "d", "--from", "b.db", code=None)
+    Daemon(name="restored").stop()
+
+
+def script_flow(name, script):
+    return {"apiVersion": "flow.volcano.sh/v1alpha1", "kind": "JobFlow", "metadata": {"name": name}, "spec": {"flows": [{"name": "a", "run": script}]}}
+
+
+def store_bytes():
+    with open("d/store.db", "rb") as file:
+        return file.read()
+
+
+def running(daemon):
+    return {p["metadata"]["name"]: p["metadata"]["uid"] for p in daemon.get(PODS)["items"] if p.get("status", {}).get("phase") == "Running"}
+
+
+def answered(text, *arguments):
+    """Runs jobflow in a terminal whose user types `text` at the question; returns exit code and output."""
+    pid, terminal = pty.fork()
+    if pid == 0:
+        os.execv(JOBFLOW, [JOBFLOW, *arguments])
+    out = b""
+    with contextlib.suppress(OSError):  # the terminal of a process that has ended gives EIO
+        while chunk := os.read(terminal, 4096):
+            out += chunk
+            if chunk.endswith(b"[y/N] "):
+                os.write(terminal, text)
+    os.close(terminal)
+    return os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]), out.decode()
+
+
+def a_restore_names_the_running_pods_that_it_ends():
+    script = "touch %s; while [ ! -e %s.go ]; do sleep 0.01; done"
+    daemon = Daemon()
+    check_equal("made", daemon.ask("POST", FLOWS, script_flow("old", script % ("o", "o")))[0], 201)
+    wait_until("old runs", lambda: "old-a-main-0" in running(daemon))
+    jobflow("backup", "--data-dir", "d", "b.db")
+    check_equal("made", daemon.ask("POST", FLOWS, script_flow("new", script % ("n", "n")))[0], 201)
+    wait_until("new runs", lambda: "new-a-main-0" in running(daemon))
+    uids = running(daemon)
+    daemon.stop()
+    before = store_bytes()
+    restore = ("repair", "--data-dir", "d", "--from", "b.db")
+    refused = jobflow(*restore, code=2).stderr
+    check_in("named", "default/new-a-main-0 (uid %s)" % uids["new-a-main-0"], refused)
+    check("old-a-main-0" not in refused, "a pod that the backup has is named:\n" + refused)
+    check_in("the way out", "--yes", refused)
+    code, said = answered(b"n\n", *restore)
+    check_equal("asked in a terminal", code, 2)
+    check_in("named there too", "default/new-a-main-0", said)
+    check(store_bytes() == before, "the store was changed")
+    check_in("it is in order", "new-a", jobflow("get", "jobs", "--data-dir", "d").stdout)
+    check_equal("agreed", answered(b"y\n", *restore)[0], 1)
+    again = Daemon(name="restored")
+    wait_until("the one runs on", lambda: running(again) == {"old-a-main-0": uids["old-a-main-0"]})
+    wait_until("the other has ended", lambda: not any("touch n;" in command_line(int(pid)) for pid in descendants()))
+    again.stop()
+    check_equal("nothing that runs is lost", jobflow(*restore, "--yes", code=None).stderr, "")
+    last = Daemon(name="last")
+    write("o.go", "")
+    wait_until("and ends", lambda: not running(last))
+    last.stop()
 
 
 def the_newest_backup_is_named_when_the_store_is_damaged():

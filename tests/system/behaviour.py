@@ -9,6 +9,7 @@ from datetime import datetime
 
 sys.dont_write_bytecode = True
 from lib import *  # noqa: E402,F403: sys.path is set above; cases use all names
+from lib_tools import need_modules  # noqa: E402: sys.path is set above
 
 PORTS = free_ports(3)
 
@@ -395,6 +396,7 @@ def a_deadline_asks_first():
 
 # covers: local-runtime.md LRT-04; see spec/local-runtime.md 3.4
 def a_client_finds_the_servers_of_another_job_by_name():
+    need_modules("http.server", "urllib.request", python="python3")
     port = PORTS[2]
     serve = "import http.server as h, os, threading\n" \
             "class H(h.BaseHTTPRequestHandler):\n" \

@@ -153,6 +153,14 @@ def cut_at(life, disk, log, end, rng):
         wait_until("it is unmounted", lambda: subprocess.run(["umount", "after"], stderr=subprocess.DEVNULL, check=False).returncode == 0)
 
 
+def ends_of(life, positions, rng):
+    """Where the disk is cut off: half of the positions follow an answer, where a lost write shows most surely."""
+    answered = sorted({answered for writes in life.writes.values() for _, answered, _ in writes})
+    ends = set(rng.sample(answered, min(CUTS // 2, len(answered))))
+    others = [at for at in positions if at not in ends]
+    return sorted(ends | set(rng.sample(others, min(CUTS - len(ends), len(others)))))
+
+
 def cut_everywhere(kind, *args):
     if os.geteuid() or not os.path.exists("/dev/fuse"):
         raise Skip("needs root and /dev/fuse")
@@ -170,7 +178,7 @@ def cut_everywhere(kind, *args):
     finally:
         kill_all_but(disk.server)
         disk.leave()  # a second file system of the same name could not be mounted beside it
-    ends = sorted(rng.sample(range(began, len(log) + 1), min(CUTS, len(log) + 1 - began)))
+    ends = ends_of(life, range(began, len(log) + 1), rng)
     for end in ends:
         cut_at(life, disk, log, end, rng.choice([None, rng]))
     print("    seed %d: %s, %d writes, cut at %d" % (SEED, kind, len(log), len(ends)))

@@ -2,10 +2,12 @@
 
 # covers: kube-api.md 61 62 63 64 65 68 87 113 122 125 126 127 129; reliability.md SEC-01
 """
+import fcntl
 import json
 import os
 import re
 import signal
+import socket
 import stat
 import subprocess
 import sys
@@ -14,6 +16,7 @@ sys.dont_write_bytecode = True
 from lib import *  # noqa: E402,F403: sys.path is set above; cases use all names
 
 GATE = "until [ -e go ]; do sleep 0.02; done"  # each step waits until the test creates a file
+LIBRARY = os.environ.get("JOBFLOW_SYSCALLS", "")  # built from tests/preload/syscalls.c
 
 
 def gated(*more):
@@ -45,7 +48,7 @@ def lines(text):
     return text.splitlines()
 
 
-def a_run_at_work_can_be_looked_at():
+def clients_read_from_a_run_at_work():
     run = at_work()
     check_equal("mode", stat.S_IMODE(os.lstat(".jobflow/api.sock").st_mode), 0o600)
     table = lines(jobflow("get", "jf").stdout)
@@ -107,6 +110,66 @@ def a_stopped_run_is_read_from_its_store():
     check_in("afterwards", "Succeed", jobflow("get", "jf").stdout)
 
 
+def _held(*args):
+    """Starts the program so that it takes its directory and answers no request until the file "answer" is there."""
+    if not os.path.exists(LIBRARY):
+        raise Skip("nothing is preloaded into a program with sanitizers")
+    process = Background(*args, name="held", env={"LD_PRELOAD": LIBRARY, "SYSCALLS_LISTEN_AT": os.path.abspath("answer")})
+    wait_until("it has its directory", lambda: read(".jobflow/lock") == "%d\n" % process.pid)
+    return process
+
+
+def a_run_that_does_not_answer_yet_is_waited_for():
+    """A look at a directory whose run has begun and does not answer yet waits, says so, and then shows the run."""
+    run = _held("run", gated())
+    looks = [Background(*args, name=args[0]) for args in (("get", "jf"), ("describe", "jf/f"), ("run", "f.yaml"))]
+    said = "warning: process %d has .jobflow and does not answer yet: waiting until it does or ends\n" % run.pid
+    for look in looks:
+        wait_until("it says so", lambda look=look: said in look.errors())
+        check(look.running(), "it waits")
+    write("answer", "")
+    check_equal("codes", [look.wait() for look in looks], [0, 0, 2])
+    check_in("table", "\nf   ", looks[0].output())
+    check_in("run", "is in use by process %d" % run.pid, looks[2].errors())
+    let_go(run)
+
+
+def a_run_that_ends_without_an_answer_is_waited_for():
+    """When the process that was waited for has ended, its store is read, and a run goes on from there."""
+    finished()
+    os.remove("go")
+    run = _held("run", gated())
+    looks = [Background(*args, name=args[0]) for args in (("get", "jt", "-o", "name"), ("run", "f.yaml"))]
+    for look in looks:
+        wait_until("it waits", lambda look=look: "does not answer yet" in look.errors())
+    run.signal(signal.SIGKILL)
+    run.wait()
+    check_equal("code", looks[0].wait(), 0)
+    check_in("stored", "jobtemplate.flow.volcano.sh/", looks[0].output())
+    let_go(looks[1])
+
+
+def a_process_that_ends_before_it_answers_is_read_from_its_store():
+    """A look that reaches a process which ends before it answers is answered from what it had stored."""
+    finished()
+    with open(".jobflow/lock") as lock, socket.socket(socket.AF_UNIX) as server:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        server.bind(".jobflow/api.sock")
+        server.listen()
+        looks = [Background(*args, name=args[0]) for args in (("get", "jf"), ("describe", "jf/f"), ("logs", "jf/f"), ("history", "f"))]
+        asking = set()
+        while len(asking) < len(looks):  # a client connects once to see whether a process listens
+            peer = server.accept()[0]
+            if peer.recv(1, socket.MSG_PEEK):
+                asking.add(peer)
+        os.remove(".jobflow/api.sock")
+        for peer in asking:
+            peer.close()
+    check_equal("codes", [look.wait() for look in looks], [0] * len(looks))
+    check_equal("errors", [look.errors() for look in looks], [""] * len(looks))
+    check_in("table", "Succeed", looks[0].output())
+
+
 def a_stopped_daemon_is_read_from_its_store():
     daemon = Background("serve", "--data-dir", "d", "--listen", "none")
     wait_until("it answers", lambda: jobflow("get", "--raw", "/healthz", "--data-dir", "d", code=None).stdout == "ok")
@@ -139,7 +202,7 @@ def a_finished_run_answers_the_same_way():
 
 
 # covers: jobflow.md 145
-def no_flows_are_no_error():
+def a_list_without_flows_is_no_error():
     manifest("j.yaml", dict(template("j"), kind="Job", apiVersion="batch.volcano.sh/v1alpha1"))
     jobflow("run", "j.yaml")
     for args in (("get", "jf"), ("get", "jf", "-A"), ("describe", "jf")):
@@ -158,7 +221,7 @@ def columns_are_those_that_kubectl_prints():
     check_equal("templates", sorted(re.split(r" {2,}", row.strip())[0] for row in templates[1:]), ["a", "b"])
 
 
-def what_is_not_there_is_said():
+def an_object_that_does_not_exist_is_named():
     finished()
     for args, code, text in (
             (["get", "jf/x"], 1, 'error: jobflows.flow.volcano.sh "x" not found'),
@@ -205,7 +268,7 @@ def a_watch_prints_rows_as_they_change():
         check(row in rows, "row %s" % row)
     check_in("later pods", "pod/f-b-main-0\n", names.output())
     done = jobflow("get", "jf", "-w", code=0)
-    check_in("nobody", "no process runs in .jobflow: nothing will change", done.stderr)
+    check_in("no process", "no process runs in .jobflow: nothing will change", done.stderr)
 
 
 def words_of_states_have_colours_on_a_terminal():
@@ -274,7 +337,7 @@ def logs_of_a_finished_run_are_read_from_its_files():
     check_in("no previous", "previous terminated container", jobflow("logs", "-p", "f-a-main-0", code=1).stderr)
 
 
-def waiting_tells_by_its_exit_code_how_it_went():
+def the_exit_code_of_wait_tells_the_outcome():
     run = at_work()
     jobflow("wait", "jf/f", "--timeout", "0.1s", code=4)
     jobflow("wait", "jf/f", "--for=phase=Running", code=0)
@@ -334,7 +397,7 @@ def objects_are_applied_and_deleted_at_a_run():
     let_go(run)
 
 
-def a_pod_is_deleted_and_waited_for():
+def delete_waits_until_the_pod_is_gone():
     run = at_work()
     jobflow("delete", "pod", "f-a-main-0", "--wait=false", "--grace-period", "30")
     done = jobflow("delete", "pod", "f-a-main-0", "--grace-period", "0")
@@ -354,7 +417,7 @@ def objects_wait_in_the_store_for_the_next_run():
     check_equal("all", jobflow("delete", "jt", "--all").stdout.count("deleted"), 3)
 
 
-def a_second_run_is_told_who_is_at_work():
+def a_second_run_is_told_which_process_is_at_work():
     run = at_work()
     done = jobflow("run", "f.yaml", code=2)
     check_in("pid", "is in use by process %d" % run.pid, done.stderr)
@@ -362,7 +425,7 @@ def a_second_run_is_told_who_is_at_work():
     let_go(run)
 
 
-def many_may_look_at_a_finished_run_at_once():
+def many_clients_read_a_finished_run_at_once():
     finished()
     looking = [subprocess.Popen(command("get", "pods"), stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) for _ in range(8)]
     for each in looking:
@@ -370,7 +433,7 @@ def many_may_look_at_a_finished_run_at_once():
         check_equal("code", (each.returncode, errors), (0, b""))
 
 
-def what_was_printed_may_be_read_again():
+def printed_objects_can_be_applied_again():
     """Output of `get -o yaml` is valid input for validate, apply and run.
 
     apply checks the resourceVersion; a different order of members changes nothing.
@@ -405,7 +468,7 @@ def the_path_of_the_data_directory_may_be_long():
     check_in("afterwards", "Succeed", jobflow("get", "jf", "--data-dir", data).stdout)
 
 
-def a_socket_nobody_listens_on_is_no_obstacle():
+def a_socket_without_a_listener_is_no_obstacle():
     finished()
     subprocess.run([sys.executable, "-c", "import socket; s = socket.socket(socket.AF_UNIX); s.bind('.jobflow/api.sock')"],
                    check=True)

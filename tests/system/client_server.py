@@ -75,7 +75,7 @@ def a_busy_server_is_asked_again_when_it_says():
     check(times[1] - times[0] >= 1 and times[2] - times[1] >= 1, "waited as told")
 
 
-def a_server_that_says_no_time_is_not_asked_again():
+def a_server_that_gives_no_time_is_not_asked_again():
     server = Scripted((503, {}))
     check_in("told", "not now", get(server.kubeconfig({"token": "t"}), code=1).stderr)
     check_equal("requests", len(server.seen), 1)
@@ -104,12 +104,12 @@ def the_certificate_may_have_another_name_than_the_address():
     server = Scripted(name="api.example")
     config = server.kubeconfig({"token": "t", "as": "boss"}, host="127.0.0.1", **{"tls-server-name": "api.example"})
     check_equal("found", get(config).stdout, "configmap/found\n")
-    check_equal("for whom", server.seen[0][1]["Impersonate-User"], "boss")
+    check_equal("impersonated user", server.seen[0][1]["Impersonate-User"], "boss")
     get(server.kubeconfig({"token": "t"}, host="127.0.0.1"), code=1)
     check_equal("a wrong name is not talked to", len(server.seen), 1)
 
 
-def flags_say_whom_to_ask_and_what_to_show():
+def flags_choose_the_server_and_the_output():
     server = Scripted()
     config = server.kubeconfig({"token": "t"})
     text = json.loads(read(config))
@@ -189,13 +189,13 @@ echo '{"apiVersion":"client.authentication.k8s.io/v1","kind":"ExecCredential","s
     check_equal("its token", server.seen[-1][1]["Authorization"], "Bearer fresh")
 
 
-def whoever_answers_is_believed_only_when_asked_to():
+def an_unverified_server_is_trusted_only_by_a_flag():
     server = Scripted(name="elsewhere")
     config = server.kubeconfig({"token": "t"}, host="127.0.0.1", **{"certificate-authority": None, "insecure-skip-tls-verify": True})
     check_in("says how", "--insecure-cluster", get(config, code=1).stderr)
     check_equal("asked to", jobflow("get", "cm", "--kubeconfig", config, "--insecure-cluster", "-o", "name").stdout, "configmap/found\n")
     os.chmod(config, 0o666)
-    check_in("whoever may write it decides", "chmod go-w", get(config, code=1).stderr)
+    check_in("a file that others may write", "chmod go-w", get(config, code=1).stderr)
 
 
 class Blunt:
@@ -223,7 +223,7 @@ def head(status, *lines):
     return ("\r\n".join(["HTTP/1.1 " + status, *lines, "", ""])).encode()
 
 
-def whatever_a_server_says_the_client_ends():
+def the_client_ends_whatever_the_server_answers():
     body = json.dumps(LIST).encode()
     for what, pieces, said in (
             ("nothing", [], "no answer from http://127.0.0.1"),
@@ -232,14 +232,14 @@ def whatever_a_server_says_the_client_ends():
             ("a bad chunk", [head("200 OK", "Transfer-Encoding: chunked"), b"zz\r\n"], "no answer from http://127.0.0.1"),
             ("a page", [head("200 OK", "Content-Length: 6"), b"<html>"], "no JSON"),
             ("elsewhere", [head("302 Found", "Location: https://127.0.0.1:1/", "Content-Length: 0")], "status 302"),
-            ("a word of nobody", [head("418 Teapot", "Content-Length: 0")], "status 418"),
+            ("an unknown status", [head("418 Teapot", "Content-Length: 0")], "status 418"),
             ("compressed nonsense", [head("200 OK", "Content-Encoding: gzip", "Content-Length: 4"), b"abcd"], "no answer from"),
             ("headers without end", [b"HTTP/1.1 200 OK\r\n"] + [b"X: " + b"y" * 4096 + b"\r\n"] * 1000, "no answer from http://127.0.0.1"),
             ("a wait of a year", [head("503 Later", "Retry-After: 99999999999", "Content-Length: 0")], "status 503")):
         done = jobflow("get", "cm", "--server", Blunt(*pieces).url, code=1)
         check_in(what, said, done.stderr)
         check_equal(what, done.stdout, "")
-    check_in("nobody", "no answer from http://127.0.0.1:1", jobflow("get", "cm", "--server", "http://127.0.0.1:1", code=1).stderr)
+    check_in("no server", "no answer from http://127.0.0.1:1", jobflow("get", "cm", "--server", "http://127.0.0.1:1", code=1).stderr)
 
 
 if __name__ == "__main__":

@@ -46,6 +46,11 @@ def pod(name, command, **container):
         dict({"name": "c", "command": command}, **container)]}}
 
 
+def submission(script="true"):
+    spec = {"containers": [{"name": "c", "command": ["sh", "-c", script]}]}
+    return {"queue": "default", "jobSetId": "s", "jobs": [{"mainObject": {"podSpec": spec}}]}
+
+
 def ended(daemon, name):
     def status():
         found = daemon.get(PODS + "/" + name)["status"]
@@ -127,6 +132,44 @@ def only_changes_of_others_mark_a_namespace():
     nothing_left()
 
 
+def an_editors_submission_marks_its_namespaces():
+    """Ahead of its jobs, and only when it makes some."""
+    need_confinement()
+    daemon = Daemon()
+    editor, admin = token_of("ed", "editor", "-n", "default"), token_of("a", "admin")
+    wrong = dict(submission(), jobSetId="")
+    for token, query, body, status in ((editor, "?dryRun=All", submission(), 200), (editor, "", wrong, 400), (admin, "", submission(), 200)):
+        check_equal("asked", daemon.ask("POST", "/v1/job/submit" + query, body, token=token)[0], status)
+        check(not is_marked(daemon), "marked without a job of the editor")
+    status, text = daemon.ask("POST", "/v1/job/submit", submission("ls %s" % daemon.data_dir), token=editor)
+    check_equal("submitted: " + text, status, 200)
+    check(is_marked(daemon), "the namespace is marked")
+    name = "aj-%s-main-0" % json.loads(text)["jobResponseItems"][0]["jobId"]
+    wait_until("the pod is there", lambda: daemon.ask("GET", PODS + "/" + name)[0] == 200)
+    ended(daemon, name)
+    log = daemon.ask("GET", PODS + "/" + name + "/log")[1]
+    check("kubeconfig" not in log and "access" not in log, "of the daemon's files: " + log)
+    daemon.stop()
+    nothing_left()
+
+
+def an_editors_cancel_marks_the_namespace():
+    """As every other change does; jobs of others that it may not change do not."""
+    need_confinement()
+    daemon = Daemon()
+    editor, viewer = token_of("ed", "editor", "-n", "default"), token_of("v", "viewer", "-n", "default")
+    ids = [json.loads(daemon.ask("POST", "/v1/job/submit", submission("sleep 60"))[1])["jobResponseItems"][0]["jobId"] for _ in range(2)]
+    for path, rest in (("cancel", {}), ("reprioritize", {"newPriority": 1})):
+        check_equal("refused", json.loads(daemon.ask("POST", "/v1/job/" + path, dict(rest, jobIds=ids), token=viewer)[1])["refused"], ids)
+    check(not is_marked(daemon), "marked without a change")
+    check_equal("cancelled", json.loads(daemon.ask("POST", "/v1/job/cancel", {"jobIds": ids[:1]}, token=editor)[1])["cancelledIds"], ids[:1])
+    check(is_marked(daemon), "the namespace is marked")
+    daemon.ask("POST", "/v1/job/cancel", {"jobIds": ids[1:]})
+    wait_until("both have ended", lambda: set(json.loads(daemon.ask("POST", "/v1/job/status", {"jobIds": ids})[1])["jobStates"].values()) == {"CANCELLED"})
+    daemon.stop()
+    nothing_left()
+
+
 def a_working_directory_does_not_undo_the_hiding():
     """At every level above plain, also for pods of the administrator."""
     need_sandboxed_pods()
@@ -147,14 +190,22 @@ def a_working_directory_does_not_undo_the_hiding():
         nothing_left()
 
 
+def mount_point():
+    """A directory of the host over which a case mounts another: neither the program nor the test lies below it."""
+    used = [os.path.realpath(path) + "/" for path in (JOBFLOW, os.getcwd(), __file__)]
+    free = [d for d in ("/srv", "/mnt", "/media") if os.path.isdir(d) and not any(path.startswith(d + "/") for path in used)]
+    if os.geteuid() != 0 or not free or not can(["unshare", "--mount", "mount", "--bind", "/", free[0]]):
+        raise Skip("only root can mount a directory elsewhere")
+    return free[0]
+
+
 def another_mount_of_the_directory_is_hidden_too():
     need_confinement()
-    if os.geteuid() != 0 or not os.path.isdir("/srv") or not can(["unshare", "--mount", "mount", "--bind", "/", "/srv"]):
-        raise Skip("only root can mount a directory elsewhere")
+    alias = mount_point()
     for level in ("mounts", "full"):
         fresh_dir(level)
-        daemon = Daemon("--isolation", level, prefix=["unshare", "--mount", "sh", "-c", 'mount --bind "$0" /srv && exec "$@"', os.getcwd()])
-        log = output_of(daemon, "p", ["sh", "-c", "ls /srv; ls /srv/d %s" % daemon.data_dir])
+        daemon = Daemon("--isolation", level, prefix=["unshare", "--mount", "sh", "-c", 'mount --bind "$0" %s && exec "$@"' % alias, os.getcwd()])
+        log = output_of(daemon, "p", ["sh", "-c", "ls %s; ls %s/d %s" % (alias, alias, daemon.data_dir)])
         check_in("the alias is there", "d\n", log)
         check("kubeconfig" not in log and "access" not in log, "%s: %s" % (level, log))
         daemon.stop()
@@ -173,6 +224,12 @@ def where_pods_cannot_be_confined_an_editor_changes_nothing():
         check_equal("an editor's change: " + text, got, status)
         if status == 403:
             check_in("the way out", "--trust-editors", text)
+        got, text = daemon.ask("POST", "/v1/job/submit", submission(), token=editor)
+        check_equal("an editor's submission: " + text, got, 403 if status == 403 else 200)
+        if status == 403:
+            check_in("the way out", "--trust-editors", text)
+            check_in("the reason", '"NamespacePermission"', text)
+            check_equal("jobs", daemon.get("/apis/batch.volcano.sh/v1alpha1/jobs")["items"], [])
         check_equal("a look", daemon.ask("GET", CM, token=editor)[0], 200)
         check_equal("an administrator's change", daemon.ask("POST", CM, config_map("other", v="1"))[0], 201)
         check(not is_marked(daemon), "marked although nothing follows from it")
@@ -189,20 +246,19 @@ def an_ordinary_user_confines_pods_too():
 
 def an_ordinary_users_home_is_not_the_pods():
     """A program with the user's id could leave a command in ~/.profile that the user runs."""
-    if os.geteuid() != 0 or not can(ORDINARY + ["true"]) or not os.path.isdir("/srv"):
+    if os.geteuid() != 0 or not can(ORDINARY + ["true"]):
         raise Skip("only root can give an ordinary user a home directory")
     need_confinement()
+    home = mount_point()
     os.chmod(TMP, 0o711)
     os.makedirs("home/state")
     write("home/file", "secret")
-    write("passwd", "\n".join(line for line in read("/etc/passwd").splitlines() if ":65534:" not in line) + "\nnobody:x:65534:65534::/srv:/bin/sh\n")
+    write("passwd", "\n".join(line for line in read("/etc/passwd").splitlines() if ":65534:" not in line) + "\nnobody:x:65534:65534::%s:/bin/sh\n" % home)
     for path in (".", "home", "home/state", "home/file"):
         os.chown(path, 65534, 65534)
     here = os.getcwd()
-    prefix = ["unshare", "--mount", "sh", "-c", 'mount --bind "$0/passwd" /etc/passwd && mount --bind "$0/home" /srv && cd / && exec "$@"', here] + ORDINARY
-    shutil.copy(JOBFLOW, "jobflow")
-    os.chmod("jobflow", 0o755)
-    daemon = Daemon(data_dir="/srv/state/d", prefix=prefix, ready=False)
+    prefix = ["unshare", "--mount", "sh", "-c", 'mount --bind "$0/passwd" /etc/passwd && mount --bind "$0/home" %s && cd / && exec "$@"' % home, here] + ORDINARY
+    daemon = Daemon(data_dir=home + "/state/d", prefix=prefix, ready=False)
     state = "home/state/d/"
     wait_until("the daemon is ready", lambda: "serving on" in daemon.output() or not daemon.running())
     check(daemon.running(), daemon.errors())
@@ -210,8 +266,8 @@ def an_ordinary_users_home_is_not_the_pods():
     daemon.port = int(re.search(r"https://[^ ]+:(\d+) ", daemon.output()).group(1))
     daemon.token = re.search(r"token: (\S+)", text).group(1)
     daemon.ca = base64.b64decode(re.search(r"certificate-authority-data: (\S+)", text).group(1)).decode()
-    made = subprocess.run(prefix + [JOBFLOW, "token", "--data-dir", "/srv/state/d", "create", "ed", "--role", "editor"], capture_output=True, text=True, check=True)
-    log = output_of(daemon, "p", ["/usr/bin/python3", "-c", ATTEMPTS, "/srv/state/d", "/srv"], token=made.stdout.strip())
+    made = subprocess.run(prefix + [JOBFLOW, "token", "--data-dir", home + "/state/d", "create", "ed", "--role", "editor"], capture_output=True, text=True, check=True)
+    log = output_of(daemon, "p", ["/usr/bin/python3", "-c", ATTEMPTS, home + "/state/d", home], token=made.stdout.strip())
     check_equal("what it could do", log, "tried\n")
     check_equal("what is in the home directory", sorted(os.listdir("home")), ["file", "state"])
     daemon.stop()

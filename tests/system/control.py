@@ -37,7 +37,7 @@ def a_suspended_flow_starts_nothing_more_until_it_is_resumed():
     check_equal("exit code\n" + run.errors(), run.wait(), 0)
 
 
-def a_run_that_is_held_says_by_whom_and_how_it_goes_on():
+def a_suspended_run_names_the_command_that_resumes_it():
     manifest("f.yaml", flow("f", [step("a")], suspend=True), template("a"))
     run = Background("run", "f.yaml", "-o", "plain")
     held = "flow f  Pending  (Suspended: no step starts while spec.suspend is true; 'jobflow resume jf/f' goes on)"
@@ -67,11 +67,14 @@ def a_step_whose_probe_did_not_pass_is_not_said_to_start():
     check_in("before", "waits for a (Running), or until its probes pass", jobflow("explain", "jf/f", "b").stdout)
     write("go-a", "")
     wait_until("a ends", lambda: "never starts: its probe did not pass before a was Completed" in jobflow("explain", "jf/f", "b").stdout)
+    said = "b never starts: its probe did not pass before a was Completed; f stays Running (Ctrl-C ends it)"
+    wait_until("the run says so", lambda: said in run.output())
+    check_in("before the start", "dependsOn.probe: it passes only when a pod fails", jobflow("validate", "f.yaml").stderr)
     run.signal(signal.SIGINT)
     check_equal("exit code", run.wait(), 130)
 
 
-def what_ends_a_flow_is_said_with_its_jobs():
+def a_passed_deadline_is_told_with_the_step_and_the_flow():
     manifest("f.yaml", flow("f", [step("a")], activeDeadlineSeconds=1), template("a", "while :; do sleep 0.02; done"))
     done = jobflow("run", "f.yaml", "-o", "plain", code=1)
     check_in("the step", "Terminated  (terminated: the flow's deadline (1 s) passed)", done.stdout)
@@ -126,10 +129,21 @@ def an_aborted_job_ends_for_good():
     check_equal("phase", phase("vcjob/f-a"), "Terminated")
 
 
-def what_makes_no_sense_is_refused():
+def a_failed_flow_is_aborted_while_a_job_of_it_runs():
+    manifest("f.yaml", flow("f", [step("a"), step("b")]), template("a", "sleep 1000"), template("b", "exit 3"))
+    run = Background("run", "f.yaml", "-o", "plain")
+    wait_until("a runs", lambda: os.path.exists(".jobflow") and phase("vcjob/f-a") == "Running")
+    wait_until("the flow has failed", lambda: phase("jf/f") == "Failed")
+    check_equal("a runs", phase("vcjob/f-a"), "Running")
+    check_equal("stdout", jobflow("abort", "jf/f").stdout, "jobflow.flow.volcano.sh/f aborted\n")
+    check_equal("exit code", run.wait(), 1)
+    check_equal("phase", phase("vcjob/f-a"), "Terminated")
+
+
+def wrong_targets_of_suspend_resume_and_abort_are_refused():
     manifest("f.yaml", flow("f", [step("a")]), template("a"))
     jobflow("run", "f.yaml")
-    for args, code, text in ((["suspend", "pod/x"], 2, "name flows and jobs"), (["suspend", "jf"], 2, "name flows and jobs"),
+    for args, code, text in ((["suspend", "pod/x"], 2, "name flows, jobs, CronJobs and FlowTriggers"), (["suspend", "jf"], 2, "name flows, jobs, CronJobs and FlowTriggers"),
                              (["suspend"], 2, "needs"), (["abort", "jf/f"], 1, "is Succeed: it cannot be aborted"),
                              (["resume", "jf/x"], 1, "not found"), (["suspend", "jf/f"], 1, "it cannot be suspended"),
                              (["abort", "--jobs", "jf/f"], 2, "--jobs: no such flag"),

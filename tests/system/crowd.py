@@ -126,7 +126,7 @@ def a_thousand_watchers_see_every_change_in_time():
             key.data[1] += key.fileobj.recv(1 << 16)
         return all(b'"n":"0"' in key.data[1] for key in selector.get_map().values())
 
-    wait_until("everybody watches", begun)
+    wait_until("all watch", begun)
     thread = threading.Thread(target=write_changes)
     thread.start()
     try:

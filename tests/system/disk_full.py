@@ -2,7 +2,7 @@
 
 JOBFLOW_FILLS sets the number of rounds (8); JOBFLOW_SEED repeats their timing. Needs root, to mount a file system of its own.
 
-# covers: reliability.md FT-11 D-08 L-21 P-01
+# covers: reliability.md FT-11 FT-35 D-08 L-21 P-01
 """
 import contextlib
 import os
@@ -65,6 +65,11 @@ def stored(daemon):
     return {o["metadata"]["name"]: o["data"]["v"] for o in daemon.get(CM)["items"]}
 
 
+def log_trimmed():
+    """Whether the write-ahead log has given back the space of the reserve."""
+    return os.stat("small/d/store.db-wal").st_blocks * 512 < 1 << 20
+
+
 def a_full_disk_stops_writes_and_nothing_else():
     rng, known = random.Random(SEED), {}
     with small_disk(SIZE):
@@ -82,14 +87,61 @@ def a_full_disk_stops_writes_and_nothing_else():
             check_equal("deletes work", daemon.ask("DELETE", CM + "/" + gone, connection=connection)[0], 200)
             del known[gone]
             os.unlink("small/ballast")
-            wait_until("writes go on when there is room", lambda: daemon.ask(
-                "PUT", CM + "/" + sorted(known)[0], config_map(sorted(known)[0], v=known[sorted(known)[0]]))[0] == 200)
+            first, value = sorted(known)[0], "room-%d" % turn
+            wait_until("writes go on when there is room", lambda: daemon.ask("PUT", CM + "/" + first, config_map(first, v=value))[0] == 200)
+            known[first] = value
             check(daemon.running(), "it was not restarted")
+            wait_until("the log has given back the space of the reserve", log_trimmed)  # the next round fills the disk as this one did
         daemon.stop(9)
         again = Daemon(data_dir="small/d", name="again")
         check_equal("after a kill", stored(again), known)
         again.stop()
         print("    seed %d: full %d times" % (SEED, FILLS))
+
+
+def fill_more():
+    """Takes the space that was freed since the disk was filled."""
+    with open("small/ballast", "ab", buffering=0) as ballast, contextlib.suppress(OSError):
+        while ballast.write(b"x" * 4096):
+            pass
+
+
+def deletable(daemon, known, what):
+    gone = sorted(known)[0]
+    check_equal("%s: deletes work" % what, daemon.ask("DELETE", CM + "/" + gone)[0], 200)
+    del known[gone]
+
+
+def a_restart_on_a_full_disk_reads_deletes_and_recovers():
+    """However the daemon ended, and with every byte taken that the disk has in between."""
+    known = {}
+    with small_disk(SIZE):
+        daemon = Daemon(data_dir="small/d")
+        for n in range(60):
+            check_equal("made", daemon.ask("POST", CM, config_map("c%d" % n, v="first"))[0], 201)
+            known["c%d" % n] = "first"
+        fill_up()
+        write_until_refused(daemon, daemon.connect(), known, "full")
+        fill_more()
+        deletable(daemon, known, "before")
+        for turn, how in enumerate((9, 15, 9, 9, 15)):
+            what = "restart %d after signal %d" % (turn, how)
+            daemon.stop(how)
+            fill_more()
+            daemon = Daemon(data_dir="small/d", name="restart-%d" % turn)
+            check_equal(what + ": reads", stored(daemon), known)
+            check_equal(what + ": writes", daemon.ask("POST", CM, config_map("new", v="x" * 2000))[0], 507)
+            for _ in range(3):
+                fill_more()
+                deletable(daemon, known, what)
+        os.unlink("small/ballast")
+        wait_until("writes go on when there is room", lambda: daemon.ask("POST", CM, config_map("later", v="l"))[0] == 201)
+        known["later"] = "l"
+        wait_until("the log has given back the space of the reserve", log_trimmed)
+        daemon.stop(9)
+        again = Daemon(data_dir="small/d", name="again")
+        check_equal("in the end", stored(again), known)
+        again.stop()
 
 
 def a_run_on_a_full_disk_can_be_interrupted_and_goes_on_later():
@@ -108,6 +160,24 @@ def a_run_on_a_full_disk_can_be_interrupted_and_goes_on_later():
             check(word not in run.errors(), "others than the store complain: " + run.errors())
         os.unlink("small/ballast")
         jobflow("run", "--data-dir", "small/d", "f.yaml")
+
+
+def a_daemon_that_refuses_an_abort_keeps_its_flow():
+    with small_disk(SIZE):
+        manifest("f.yaml", flow("f", [step("a")]), template("a", "touch began; while [ ! -e go ]; do sleep 0.02; done"))
+        daemon = Daemon(data_dir="small/d")
+        run = Background("run", "--data-dir", "small/d", "-o", "plain", "f.yaml", name="run")
+        wait_until("a is at work", lambda: os.path.exists("began"))
+        fill_up()
+        write_until_refused(daemon, daemon.connect(), {}, "a")
+        run.signal(signal.SIGINT)
+        check_equal("exit code", run.wait(), 130)
+        check_in("why", "cannot stop it: ", run.output())
+        check_in("what now", "it goes on in the daemon: 'jobflow abort' ends it", run.output())
+        os.unlink("small/ballast")
+        write("go", "")
+        wait_until("the flow succeeds", lambda: jobflow(
+            "get", "jf/f", "--data-dir", "small/d", "-o", "jsonpath={.status.state.phase}").stdout == "Succeed")
 
 
 def what_an_interrupt_ends_on_a_full_disk_is_run_again():

@@ -11,6 +11,7 @@ sys.dont_write_bytecode = True
 from lib import *  # noqa: E402,F403
 from lib_plugins import need_sandboxed_pods  # noqa: E402
 from lib_serve import *  # noqa: E402,F403
+from lib_tools import need_modules  # noqa: E402
 from lib_user import ORDINARY, can, run_there  # noqa: E402
 
 PODS = "/api/v1/namespaces/default/pods"
@@ -21,7 +22,7 @@ SCRATCH_MIB = 16
 # Makes every attempt and prints the name of each that succeeds. The names are the rows of the table.
 ATTEMPTS = r"""
 import ctypes, os, resource, signal, socket, struct, subprocess, sys
-data, outside, victim, port, api, shm, sock, scratch_mib = sys.argv[1:]
+data, outside, victim, port, api, shm, sock, scratch_mib, host_net = sys.argv[1:]
 libc = ctypes.CDLL(None, use_errno=True)
 X86 = os.uname().machine == "x86_64"
 
@@ -150,6 +151,20 @@ def local_port():
     with socket.create_connection(("127.0.0.1", int(port)), timeout=10):
         return True
 
+def ports_without_end():
+    # As many as do no harm to other programs on this machine, in its range for connections.
+    held = []
+    try:
+        if os.stat("/proc/self/ns/net").st_ino != int(host_net):
+            return False
+        for _ in range(500):
+            held.append(socket.socket())
+            held[-1].bind(("127.0.0.1", 0))
+        return True
+    finally:
+        for one in held:
+            one.close()
+
 def no_place_left():
     # Whether a crowd of connections keeps others out is asked by the test while they are open.
     crowd = []
@@ -182,6 +197,7 @@ ROWS = {
     "system calls that container engines refuse": not_refused,
     "programs of 32 bits": lambda: X86 and runs_32_bits(),
     "ports of this machine, without `--network private`": lambda: attempt(local_port),
+    "using up the free ports of this machine, without `--network private`": lambda: attempt(ports_without_end),
     "all connections of the daemon": no_place_left,
 }
 for name, do in ROWS.items():
@@ -265,7 +281,7 @@ def what_a_pod_can_do(column, *flags):
         daemon = Daemon("--scratch-limit", "%dMi" % SCRATCH_MIB, *flags, env={"JOBFLOW_TEST_CANARY": "1"})
         if column.startswith("confined"):
             confine(daemon)
-        arguments = [daemon.data_dir, there, "7712", str(listener.getsockname()[1]), str(daemon.port), shm, sock, str(SCRATCH_MIB)]
+        arguments = [daemon.data_dir, there, "7712", str(listener.getsockname()[1]), str(daemon.port), shm, sock, str(SCRATCH_MIB), str(os.stat("/proc/self/ns/net").st_ino)]
         made = daemon.ask("POST", PODS, pod("attacker", ["/usr/bin/python3", "-c", ATTEMPTS] + arguments))
         check_equal("made: " + made[1], made[0], 201)
         wait_until("the crowd is there", lambda: "crowd" in log_of(daemon, "attacker") or has_ended(daemon, "attacker"))
@@ -299,6 +315,7 @@ def compare(column, *flags):
 
 def need_level(level):
     need_one_thread()
+    need_modules("ctypes", "resource", "socket", "subprocess")  # of the programs above
     if level != "plain":
         need_sandboxed_pods()
     tried = jobflow("run", "--isolation", level, "--data-dir", "try", manifest("none.yaml", flow("f", [step("s", template="t")]), template("t")), code=None)
@@ -348,7 +365,53 @@ def levels_of_an_ordinary_user_are_what_the_table_says():
     if os.geteuid() != 0 or not can(ORDINARY + ["true"]):
         raise Skip("the other cases run as this user anyway")
     need_one_thread()
-    run_there(ORDINARY, "escape.py", "level_plain", "level_user", "a_confined", "private_directories", "a_seccomp")
+    run_there(ORDINARY, "escape.py", "level_plain", "level_user", "a_confined", "ports_used_up", "private_directories", "a_seccomp")
+
+
+# Takes every port from which the kernel chooses for a connection over the loopback network, in processes that hold as many
+# as they may have files each. It names each port, because the kernel's own choice becomes slow when few are free.
+ALL_PORTS = r"""
+import os, resource, signal, socket
+limit = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+resource.setrlimit(resource.RLIMIT_NOFILE, (limit, limit))
+first, last = map(int, open("/proc/sys/net/ipv4/ip_local_port_range").read().split())
+ports, share = range(first, last + 1), limit - 64
+for at in range(0, len(ports), share):
+    report, done = os.pipe()
+    if os.fork() == 0:
+        held = []
+        for port in ports[at : at + share]:
+            held.append(socket.socket())
+            try:
+                held[-1].bind(("127.0.0.1", port))
+            except OSError:
+                held.pop()
+        os.write(done, b"held")
+        signal.pause()
+    os.read(report, 4)
+try:
+    socket.create_connection(("127.0.0.1", 9), timeout=5)
+except OSError as error:
+    print("taken: " + os.strerror(error.errno), flush=True)
+signal.pause()
+"""
+
+
+def ports_used_up_in_a_private_network_leave_the_daemon_reachable():
+    need_level("full" if os.geteuid() == 0 else "user")
+    daemon = Daemon("--network", "private", "--isolation", "full" if os.geteuid() == 0 else "user")
+    check_equal("made", daemon.ask("POST", PODS, pod("taker", ["/usr/bin/python3", "-c", ALL_PORTS]))[0], 201)
+    wait_until("all are taken", lambda: "taken" in log_of(daemon, "taker") or has_ended(daemon, "taker"))
+    check_in("no port is left in the pod", "Cannot assign requested address", log_of(daemon, "taker"))
+    check_equal("over the network", daemon.ask("GET", PODS)[0], 200)
+    check_in("by the unix socket", "taker", jobflow("get", "pods", "--data-dir", daemon.data_dir).stdout)
+    check_equal("deleted", daemon.ask("DELETE", PODS + "/taker?gracePeriodSeconds=0")[0], 200)
+    wait_until("gone", lambda: not daemon.get(PODS)["items"])
+    check_equal("made", daemon.ask("POST", PODS, pod("next", ["/usr/bin/python3", "-c", "import socket; socket.create_server(('127.0.0.1', 0)); print('free')"]))[0], 201)
+    ended(daemon, "next")
+    check_in("free again", "free", log_of(daemon, "next"))
+    daemon.stop()
+    nothing_left()
 
 
 def private_directories_have_a_size_by_default():

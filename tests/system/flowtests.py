@@ -1,5 +1,6 @@
 """`jobflow test`: it applies the given outcomes, compares expectations with results, and reports errors in test files."""
 import json
+import re
 import sys
 
 sys.dont_write_bytecode = True
@@ -47,6 +48,11 @@ def differences_are_shown_field_by_field():
         check_in("stdout", part, out)
     code, data = on_terminal("test", "flow.test.yaml")
     check(code == 1 and b"\x1b[31mFAILED" in data, "no red on a terminal: %r" % data)
+
+
+def an_unexpected_failure_is_told_with_its_step():
+    files([test({"phase": "Succeed"}, {"b": {"exitCode": 3}})])
+    check(re.search(r"      because b is Failed: .*exit code 3", outcome(1).stdout), "it says why")
 
 
 def jobs_are_compared_in_part():

@@ -91,7 +91,7 @@ def two_jobs_of_each_framework_at_once_keep_to_their_own_pods():
 
 
 @untouched
-def they_do_with_ids_of_their_own():
+def two_jobs_of_each_framework_keep_apart_at_level_user():
     if os.geteuid() != 0:
         raise Skip("only a run started by root has ids to give")
     need_sandboxed_pods()
@@ -99,7 +99,7 @@ def they_do_with_ids_of_their_own():
 
 
 @untouched
-def they_do_in_a_network_of_their_own():
+def two_jobs_of_each_framework_keep_apart_in_a_private_network():
     need_private_network()
     crowd("--network", "private")
 
@@ -109,11 +109,22 @@ def plain_pods_run_two_mpi_jobs_at_once():
     """Runs the example twice in parallel: four sshd of an ordinary user, all on port 2222."""
     need_open_mpi()
     need_sshd_program()
+    need_login()
     need_plain()
     write("mpi.yaml", twice("mpi-plain.yaml", "sum"))
     for out in rounds("mpi.yaml"):
         for name, rank in (("one", 0), ("one", 1), ("two", 0), ("two", 1)):
             check_in(name, "[mpi-plain-%s-launcher-0/main] rank %d of 2 in mpi-plain-%s-worker-%d, sum 1" % (name, rank, name, rank), out)
+
+
+def an_mpi_job_ends_when_its_workers_have_no_sshd():
+    """The launcher would wait five minutes for workers whose sshd does not start."""
+    need_open_mpi()
+    need_sshd_program()
+    need_login()
+    write("mpi.yaml", read(os.path.join(SOURCE, "examples", "mpi-plain.yaml")).replace("/usr/sbin/sshd -D", "false"))
+    done = jobflow("run", "--isolation", "plain", "-o", "plain", "mpi.yaml", code=1)
+    check_in("why", "TerminateJob after PodFailed of pod mpi-plain-sum-worker-", done.stdout)
 
 
 @untouched

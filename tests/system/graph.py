@@ -103,7 +103,7 @@ def a_small_graph_is_drawn_to_the_letter():
     check_equal("without UTF-8", jobflow("graph", "g.yaml", env={"LC_ALL": "C"}).stdout, plain)
 
 
-def lines_are_exactly_the_edges():
+def the_drawn_lines_are_exactly_the_edges():
     chance, compared = random.Random(7), 0
     for n in (1, 2, 5, 9, 12, 14):
         for density in (0.1, 0.25, 0.5):
@@ -157,7 +157,7 @@ def without_igraph_there_is_a_table_and_the_package_is_named():
     jobflow("graph", "g.yaml", "-o", "json", env=without)
 
 
-def programs_get_json():
+def json_output_has_the_graph():
     manifest("g.yaml", flow("f", [step("a"), step("b", ["a"]), step("c", ["a", "a", "b"], template="b")]),
              template("a", runningEstimate="1m"), template("b", runningEstimate="30s"))
     graph = json.loads(jobflow("graph", "g.yaml", "-o", "json").stdout)["flows"][0]
@@ -169,7 +169,7 @@ def programs_get_json():
     check_in("in words", "* critical path, 2m: a -> b -> c", jobflow("graph", "g.yaml", "--ascii").stdout)
 
 
-def graphviz_reads_dot():
+def graphviz_reads_the_dot_output():
     manifest("g.yaml", flow("f", [step("a"), step("b", ["a"])]))
     dot = jobflow("graph", "g.yaml", "-o", "dot").stdout
     check_in("dot", "digraph \"f\" {", dot)
@@ -321,10 +321,11 @@ def a_switch_that_took_its_default_says_so():
     check_in("the other way", "l Skipped route chose the default: no case holds", said)
 
 
-def unknown_names_are_said():
+def unknown_names_are_reported_as_errors():
     manifest("f.yaml", flow("f", [step("a")]), template("a"))
     jobflow("run", "f.yaml")
-    check_in("step", 'jobflow "f" has no step "zzz"', jobflow("explain", "jf/f", "zzz", code=1).stderr)
+    check_in("step", 'no step zzz in flow f', jobflow("explain", "jf/f", "zzz", code=1).stderr)
+    check_in("nearly a step", 'no step aa in flow f; did you mean "a"?', jobflow("explain", "jf/f", "aa", code=1).stderr)
     check_in("flow", 'jobflows.flow.volcano.sh "x" not found', jobflow("explain", "jf/x", code=1).stderr)
     check_in("kind", "names no flow", jobflow("explain", "pod/x", code=2).stderr)
     check_in("word", "is not of the form jf/NAME", jobflow("explain", "f", code=2).stderr)

@@ -43,7 +43,7 @@ def without_a_command_the_overview_is_an_error():
     check_in("stderr", "Usage: jobflow COMMAND", run.stderr)
 
 
-def help_about_something_unknown():
+def help_about_an_unknown_command_is_an_error():
     run = jobflow("help", "rnu", code=2)
     check_in("stderr", 'no command "rnu"; did you mean "run"?', run.stderr)
     for word, meant in (("list", "get"), ("status", "describe"), ("ps", "get pods"), ("stop", "abort"), ("lint", "validate"), ("LS", "get")):
@@ -109,6 +109,8 @@ def bash_completes_commands_flags_choices_and_files():
     check_equal("a flow to explain", complete("jobflow", "explain", "jf/f"), ["jf/first"])
     check_equal("its steps", complete("jobflow", "explain", "jf/second", ""), ["b", "call"])
     check_equal("a step", complete("jobflow", "explain", "jf/second", "--all", "c"), ["call"])
+    for command in ("logs", "retry"):
+        check_equal("steps of " + command, complete("jobflow", command, "jf/second", ""), ["b", "call"])
     check_equal("shells", sorted(complete("jobflow", "completion", "")), ["bash", "fish", "zsh"])
 
 

@@ -1,14 +1,14 @@
 """Clients with different rights while a daemon is killed, restarted, stopped for a while, moved to another copy of its program and out of
-disk space, by a schedule from a seed: what they saw is explained by one order of all changes, or reported.
+disk space, and its clock jumps, by a schedule from a seed: what they saw is explained by one order of all changes, or reported.
 
-Revisions give the order, so the check is quick however long the history: every change that anybody saw has one revision; writes that
+Revisions give the order, so the check is quick however long the history: every change that any client saw has one revision; writes that
 did not overlap have growing revisions; a read never shows an older value than a write that had been answered before; a list is the
 state at its revision; a watch tells every change after its beginning, once and in order; who may not write changes nothing.
-Recorded histories are then falsified in each of these ways, and each must be reported.
+After each jump of the clock a watch still ends in time and a write is answered. Recorded histories are then falsified in each of these ways, and each must be reported.
 
 JOBFLOW_SECONDS sets the duration (10 s, an hour with CHECK_LONG), JOBFLOW_SEED repeats the schedule.
 
-# covers: reliability.md INV-S1 INV-S3 INV-S4 INV-S5 INV-S6 INV-S10 P-01 P-02 P-03 P-04; see FT-05 FT-11
+# covers: reliability.md INV-S1 INV-S3 INV-S4 INV-S5 INV-S6 INV-S10 P-01 P-02 P-03 P-04 D-12; see FT-05 FT-11 FT-16
 """
 import bisect
 import copy
@@ -18,6 +18,7 @@ import os
 import random
 import shutil
 import signal
+import struct
 import subprocess
 import sys
 import threading
@@ -33,6 +34,9 @@ WRITERS, READERS, WATCHERS, NAMES = 4, 2, 2, 6
 NEVER = float("inf")
 CLONE_NEWNS = 0x20000
 DISK_MIB = 48
+CLOCK_LIBRARY = os.environ.get("JOBFLOW_CLOCK_JUMPS", "")  # built from tests/preload/clock_jumps.c
+JUMP_S = 3600  # the clock is ahead or behind by as many seconds at most
+LATE_S = 10    # what takes a second must not take as long
 
 
 def explain(history):
@@ -133,7 +137,9 @@ class Site:
     """The daemon, which others stop and start, and everything that clients saw."""
 
     def __init__(self):
-        self.lives, self.over, self.failures, self.lock = 0, False, [], threading.Lock()
+        self.lives, self.jumps, self.over, self.failures, self.lock = 0, 0, False, [], threading.Lock()
+        self.env = {}
+        self.set_clock(0)
         self.history = {"writes": [], "reads": [], "lists": [], "watches": [], "refused": []}
         self.start()
         self.tokens = {role: jobflow("token", "create", role, "--role", role, "--data-dir", "disk/d").stdout.strip().splitlines()[-1]
@@ -149,11 +155,20 @@ class Site:
 
     def started(self):
         try:
-            self.daemon = Daemon(data_dir="disk/d", name="life%d" % self.lives, prefix=("sh", "-c", 'shift; exec "$0" "$@"', self.program))
+            self.daemon = Daemon(data_dir="disk/d", name="life%d" % self.lives, env=self.env,
+                                 prefix=("sh", "-c", 'shift; exec "$0" "$@"', self.program))
         except Failure:
             self.lives += 1
             return False
         return True
+
+    def set_clock(self, ahead_s):
+        """Sets the clock of this daemon and of the next ones. False where nothing can be preloaded."""
+        if os.path.exists(CLOCK_LIBRARY):
+            self.env = {"LD_PRELOAD": CLOCK_LIBRARY, "CLOCK_JUMPS": os.path.abspath("clock")}
+            with open("clock", "r+b" if os.path.exists("clock") else "wb", buffering=0) as file:
+                file.write(struct.pack("=q", int(ahead_s * 1e9)))
+        return bool(self.env)
 
     def note(self, kind, what):
         with self.lock:
@@ -266,6 +281,22 @@ def is_full(site, rng):
     os.unlink("disk/filler")
 
 
+def jumps(site, rng):
+    """The clock jumps. What waits goes on waiting by a clock that does not, and the daemon goes on answering."""
+    connection = site.daemon.connect(timeout=LATE_S)
+    token = {"Authorization": "Bearer " + site.daemon.token}
+    connection.request("GET", CM + "?watch=1&timeoutSeconds=1", headers=token)
+    watch, ahead_s = connection.getresponse(), rng.uniform(-JUMP_S, 0 if not site.jumps else JUMP_S)
+    if not site.set_clock(ahead_s):
+        return
+    began, site.jumps = time.monotonic(), site.jumps + 1
+    while watch.read1(1 << 16):
+        check(time.monotonic() - began < LATE_S, "a watch of a second goes on after the clock jumped: it is %d s ahead" % ahead_s)
+    verb, path = ("POST", CM) if site.jumps == 1 else ("PUT", CM + "/jump")
+    wait_until("a write is answered while the clock is %d s ahead" % ahead_s,
+               lambda: site.daemon.ask(verb, path, config_map("jump", v=str(site.jumps)))[0] in (200, 201), LATE_S)
+
+
 def own_disk():
     """A small disk, so that it can be filled; without root the daemon is on that of the test, which stays free."""
     os.mkdir("disk")
@@ -282,17 +313,18 @@ def record():
     clients = [Client(site, k, rng.getrandbits(32), act) for k, act in enumerate(acts)]
     for client in clients:
         client.start()
+    jumps(site, rng)
     end = time.monotonic() + SECONDS
     while time.monotonic() < end and not site.failures:
         time.sleep(rng.random())
-        rng.choice([is_killed, is_restarted, is_held, is_full])(site, rng)
+        rng.choice([is_killed, is_restarted, is_held, is_full, jumps])(site, rng)
     site.over = True
     for client in clients:
         client.join(DEADLINE)
     site.daemon.stop()
     for failure in site.failures:
         raise failure
-    print("    seed %d: %d lives, %s" % (SEED, site.lives, ", ".join("%d %s" % (len(v), k) for k, v in site.history.items())))
+    print("    seed %d: %d lives, %d jumps of the clock, %s" % (SEED, site.lives, site.jumps, ", ".join("%d %s" % (len(v), k) for k, v in site.history.items())))
     return site.history
 
 

@@ -24,16 +24,29 @@ def run_others(script, *cases):
     check_equal("exit code of %s\n%s%s" % (script, done.stdout, done.stderr), done.returncode, 0)
 
 
-def interrupted_runs_come_to_the_same_ends():
+def interrupted_system_calls_do_not_change_how_runs_end():
     run_others("run.py", "zero", "one", "interrupt", "at_once", "grace", "after")
 
 
-def interrupted_commands_control_a_run():
+def interrupted_system_calls_do_not_disturb_commands():
     run_others("control.py")
 
 
-def an_interrupted_daemon_serves():
+def interrupted_system_calls_do_not_disturb_a_daemon():
     run_others("serve.py", "kubectl", "outlive", "under", "settings", "roles", "audit", "client", "backup")
+
+
+def a_pid_that_is_written_in_parts_is_whole():
+    """The lock file names the process that holds it, for messages about it."""
+    if not os.path.exists(LIBRARY):
+        raise Skip("nothing is preloaded into a program with sanitizers")
+    manifest("f.yaml", flow("f", [step("a")]), template("a", "touch started; while [ ! -e go ]; do sleep 0.01; done"))
+    run = Background("run", "f.yaml", env={"LD_PRELOAD": LIBRARY, "SYSCALLS_SHORT": "95"})
+    wait_until("it is at work", lambda: os.path.exists("started"))
+    check_equal("lock", read(".jobflow/lock"), "%d\n" % run.pid)
+    write("go", "")
+    check_equal("exit code", run.wait(), 0)
+    nothing_left()
 
 
 if __name__ == "__main__":

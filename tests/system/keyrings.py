@@ -1,4 +1,4 @@
-"""A pod has a session keyring of its own: it finds neither the keys of whoever started the daemon nor those of another pod.
+"""A pod has a session keyring of its own: it finds neither the keys of the user that started the daemon nor those of another pod.
 
 # covers: reliability.md SEC-16
 """
@@ -10,6 +10,7 @@ sys.dont_write_bytecode = True
 from lib import *  # noqa: E402,F403: sys.path is set above; cases use all names
 from lib_plugins import need_sandboxed_pods  # noqa: E402: sys.path is set above
 from lib_serve import *  # noqa: E402,F403: sys.path is set above; cases use all names
+from lib_tools import need_modules  # noqa: E402: sys.path is set above
 
 SYS_ADD_KEY, SYS_KEYCTL = {"x86_64": (248, 250), "aarch64": (217, 219)}.get(os.uname().machine, (None, None))
 JOIN, SEARCH, SESSION = 1, 10, -3
@@ -29,6 +30,7 @@ NOT_EVEN_ADDED = NOTHING.replace("added True", "added False")  # programs are fi
 
 def give_key(name):
     """Gives this process a session keyring with a key, which it passes on to the programs that it starts."""
+    need_modules("ctypes")
     if SYS_KEYCTL is None or libc.syscall(SYS_KEYCTL, JOIN, None) < 0 or libc.syscall(SYS_ADD_KEY, b"user", name, b"secret", 6, SESSION) < 0:
         raise Skip("this kernel gives no session keyring: errno %d" % ctypes.get_errno())
 
@@ -50,16 +52,16 @@ def finds_nothing(*args, wanted=NOTHING):
     nothing_left()
 
 
-def plain_pods_of_a_daemon_find_nothing():
+def plain_pods_of_a_daemon_find_no_foreign_keys():
     finds_nothing()
 
 
-def sandboxed_pods_find_nothing():
+def sandboxed_pods_find_no_foreign_keys():
     need_sandboxed_pods()
     finds_nothing("--isolation", "user")
 
 
-def sandboxed_pods_of_root_find_nothing():
+def sandboxed_pods_of_root_find_no_foreign_keys():
     need_sandboxed_pods()
     if os.geteuid() != 0:
         raise Skip("levels mounts and full need root")
@@ -68,7 +70,7 @@ def sandboxed_pods_of_root_find_nothing():
         finds_nothing("--isolation", level, wanted=NOT_EVEN_ADDED if level == "full" else NOTHING)
 
 
-def plain_pods_of_a_run_keep_the_keyring():
+def plain_pods_of_a_run_keep_the_keyring_of_the_shell():
     """The flow is the user's own, and so are the tickets of Kerberos in the keyring (docs/limits.md)."""
     give_key(b"starter")
     file = manifest("flow.yaml", {"apiVersion": "flow.volcano.sh/v1alpha1", "kind": "JobFlow", "metadata": {"name": "f"}, "spec": {

@@ -184,7 +184,7 @@ def check_attempts(needed):
     check_equal("lines", sum(seen.values()), sum(needed.values()) + len(needed))
 
 
-def retries_loops_gangs_and_boxes_survive_it_too():
+def retries_loops_gangs_and_sandboxes_survive_kills():
     rng = random.Random(SEED + 1)
     killed = flows = 0
     while killed < KILLS:
@@ -220,7 +220,7 @@ def running_pods_outlive_the_daemon():
     run.wait()
     write("gate1", "")
     ended = [i for i in range(40) if i % 3 == 1]
-    wait_until("a third ends while nobody is there", lambda: all(lines()["end s%d" % i] for i in ended))
+    wait_until("a third ends while no run is there", lambda: all(lines()["end s%d" % i] for i in ended))
     again = Background("run", "-j", 64, "-o", "json", "f.yaml", name="again")
     wait_until("they are seen", lambda: all('"step":"s%d","phase":"Completed"' % i in again.output() for i in ended))
     write("gate2", "")
@@ -289,7 +289,7 @@ def check_supervisor_lost(args=()):
         check_equal("exit code of %s" % pod["metadata"]["name"], ended["exitCode"], 137)
 
 
-def killed_shims_under_a_run_are_told_as_lost():
+def pods_of_shims_killed_during_a_run_are_reported_lost():
     run = sleepers()
     run.signal(signal.SIGSTOP)  # otherwise the job would stop the second pod when the first is lost
     kill_shims()
@@ -300,7 +300,7 @@ def killed_shims_under_a_run_are_told_as_lost():
     nothing_left()
 
 
-def killed_shims_while_nobody_is_there_are_told_as_lost():
+def pods_of_shims_killed_without_a_run_are_reported_lost():
     run = sleepers()
     run.signal(signal.SIGKILL)
     run.wait()

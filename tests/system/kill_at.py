@@ -5,25 +5,14 @@ JOBFLOW_SEED repeats a run; JOBFLOW_POINTS sets how many of the writes are tried
 # covers: reliability.md FT-06 P-01 P-05 P-09 D-09
 """
 import collections
-import os
-import random
-import subprocess
 import sys
 
 sys.dont_write_bytecode = True
 from lib import *  # noqa: E402,F403: sys.path is set above; cases use all names
-
-LIBRARY = os.environ.get("JOBFLOW_SYSCALLS", "")
-POINTS = int(os.environ.get("JOBFLOW_POINTS", "30"))
-SEED = int(os.environ.get("JOBFLOW_SEED", "0")) or random.SystemRandom().randrange(1 << 32)
+from lib_kill import *  # noqa: E402,F403
 
 # Each start and each end of a step is a line. The policy of the task maps its failure to success.
 BODY = "echo start $STEP >> log; echo end $STEP >> log; exit %d"
-
-
-def needed():
-    if not os.path.exists(LIBRARY):
-        raise Skip("nothing is preloaded into a program with sanitizers")
 
 
 def scenario():
@@ -44,19 +33,11 @@ def scenario():
     return [flow("f", steps), body("plain", 0), body("seven", 7), body("boxed", 0, volumes=[{"name": "v", "emptyDir": {}}])]
 
 
-def run_killed_at(n):
-    """Runs the flow; returns whether the run was killed before its n-th write."""
-    env = dict(os.environ, LD_PRELOAD=LIBRARY, SYSCALLS_KILL_AT=str(n))
-    done = subprocess.run(command("run", "-o", "quiet", "f.yaml"), env=env, capture_output=True, timeout=DEADLINE, stdin=subprocess.DEVNULL)
-    check(done.returncode in (0, -9), "exit code %d: %s" % (done.returncode, done.stderr.decode()))
-    return done.returncode == -9
-
-
 def goes_on_after(n):
     """Kills a run before its n-th write and checks that the next run continues. Returns False if the run ended before that write."""
     fresh_dir("write")
     manifest("f.yaml", *scenario())
-    if not run_killed_at(n):
+    if not killed_before_write(n, "run", "-o", "quiet", "f.yaml"):
         return False
     if jobflow("get", "jf/f", "-o", "jsonpath={.status.state.phase}", code=None).stdout != "Succeed":  # a completed flow would start again from the beginning
         jobflow("run", "-o", "quiet", "f.yaml")
@@ -66,21 +47,8 @@ def goes_on_after(n):
     return True
 
 
-def killed_before_any_write_a_run_goes_on_and_runs_no_step_twice():
-    needed()
-    rng = random.Random(SEED)
-    met, missed = 1, 2
-    while goes_on_after(missed):
-        met, missed = missed, 2 * missed
-    while missed - met > 1:  # the approximate number of writes; it varies between runs
-        half = (met + missed) // 2
-        met, missed = (half, missed) if goes_on_after(half) else (met, half)
-    points = range(1, met + 1)
-    if POINTS and len(points) > POINTS:
-        points = sorted(rng.sample(points, POINTS))
-    tried = sum(goes_on_after(n) for n in points)
-    print("    seed %d: killed before %d of %d writes" % (SEED, tried, met))
-    check(tried > 10, "only %d writes were met" % tried)
+def a_run_killed_before_any_write_continues_and_runs_no_step_twice():
+    kill_before_writes(goes_on_after, 30)
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ def resources_and_versions_are_listed():
         check(re.search(r"^jobflows +jf +flow.volcano.sh/v1alpha1 +true +JobFlow$", table, re.M), "short names")
         check_in("verbs", "deletecollection", k.out("api-resources", "-o", "wide"))
         check_equal("names", sorted(k.out("api-resources", "--api-group=flow.volcano.sh", "-o", "name").split()),
-                    ["jobflows.flow.volcano.sh", "jobtemplates.flow.volcano.sh"])
+                    ["flowtriggers.flow.volcano.sh", "jobflows.flow.volcano.sh", "jobtemplates.flow.volcano.sh"])
         versions = k.out("api-versions").split()
         check_equal("once each", len(versions), len(set(versions)))
         check({"v1", "flow.volcano.sh/v1alpha1", "batch.volcano.sh/v1alpha1"} <= set(versions), "versions")
@@ -142,7 +142,7 @@ def mistakes_in_manifests_are_told():
     check_equal("causes", len(re.findall(r"^\* spec\.", text, re.M)), 2)
 
 
-def typed_commands_create():
+def kubectl_creates_objects_by_typed_commands():
     daemon = Daemon()
     for k in oldest_and_newest(daemon):
         k.says("namespace/team1 created", "create", "ns", "team1")

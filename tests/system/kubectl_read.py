@@ -171,7 +171,7 @@ def pods_are_evicted_by_drain():
         check("Disabled" not in k.out("get", "node", node), "no more")
 
 
-def what_we_do_not_have_is_refused_clearly():
+def unsupported_requests_are_refused_clearly():
     daemon = Daemon()
     k = newest(daemon)
     k.run("apply", "-f", manifest("p.yaml", pod()))

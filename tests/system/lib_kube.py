@@ -26,6 +26,14 @@ def assets():
     return found
 
 
+def need_minor(least, what):
+    """Skips the case when the API server is older than 1.`least`, which is the first with `what`."""
+    said = subprocess.run([os.path.join(assets(), "kube-apiserver"), "--version"], capture_output=True, text=True, check=True).stdout
+    minor = int(said.split("v1.")[1].split(".")[0])
+    if minor < least:
+        raise Skip("Kubernetes 1.%d has no %s" % (minor, what))
+
+
 class Answer:
     """One answer: status, headers with lower-case names, the body as text, and as JSON if it is JSON."""
 
@@ -74,7 +82,8 @@ def unverified():
 class Kube(Server):
     """etcd, kube-apiserver and, if available, the controller manager. They run until the test ends."""
 
-    def __init__(self):
+    def __init__(self, authorization="AlwaysAllow", accounts=None, plugins=None, flags=()):
+        """`accounts` are further users, as {token: name}; `plugins` further admission plugins; `flags` further flags of the API server."""
         self.assets = assets()
         need_openssl()
         self.directory = os.path.abspath("kube")
@@ -84,16 +93,18 @@ class Kube(Server):
         self.started = []
         self.start("etcd", "--data-dir", self.file("etcd"), "--listen-client-urls", "http://127.0.0.1:%d" % ports[0],
                    "--advertise-client-urls", "http://127.0.0.1:%d" % ports[0], "--listen-peer-urls", "http://127.0.0.1:%d" % ports[1])
-        write(self.file("tokens"), '%s,admin,1,"system:masters"\n' % TOKEN)
+        write(self.file("tokens"), '%s,admin,1,"system:masters"\n' % TOKEN + "".join(
+            "%s,%s,%s\n" % (token, name, name) for token, name in (accounts or {}).items()))
         subprocess.run(["openssl", "genrsa", "-out", self.file("sa.key"), "2048"], check=True, capture_output=True)
         self.start("kube-apiserver", "--etcd-servers", "http://127.0.0.1:%d" % ports[0], "--secure-port", str(self.port),
                    "--bind-address", "127.0.0.1", "--cert-dir", self.file("certs"), "--service-account-issuer", "https://kube.test",
                    "--service-account-key-file", self.file("sa.key"), "--service-account-signing-key-file", self.file("sa.key"),
-                   "--token-auth-file", self.file("tokens"), "--authorization-mode", "AlwaysAllow", "--service-cluster-ip-range",
-                   "10.0.0.0/24", "--disable-admission-plugins", "ServiceAccount", "--watch-cache=true")
+                   "--token-auth-file", self.file("tokens"), "--authorization-mode", authorization, "--service-cluster-ip-range",
+                   "10.0.0.0/24", "--disable-admission-plugins", "ServiceAccount", "--watch-cache=true",
+                   *(["--enable-admission-plugins", plugins] if plugins else []), *flags)
         wait_until("kube-apiserver is ready", self.is_ready, seconds=240)
         self.version = int(self.ask("GET", "/version").json["minor"].rstrip("+"))
-        self.write_kubeconfig()
+        self.kubeconfig = self.write_kubeconfig(TOKEN)
         if os.access(os.path.join(self.assets, "kube-controller-manager"), os.X_OK):
             self.start("kube-controller-manager", "--kubeconfig", self.kubeconfig, "--controllers",
                        "garbagecollector,namespace", "--leader-elect=false")
@@ -119,14 +130,15 @@ class Kube(Server):
             time.sleep(0.1)
             return False
 
-    def write_kubeconfig(self):
-        self.kubeconfig = self.file("kubeconfig")
-        write(self.kubeconfig, json.dumps({
+    def write_kubeconfig(self, token, name="kubeconfig"):
+        path = self.file(name)
+        write(path, json.dumps({
             "apiVersion": "v1", "kind": "Config", "current-context": "c",
             "clusters": [{"name": "c", "cluster": {"server": "https://127.0.0.1:%d" % self.port, "insecure-skip-tls-verify": True}}],
-            "users": [{"name": "u", "user": {"token": TOKEN}}],
+            "users": [{"name": "u", "user": {"token": token}}],
             "contexts": [{"name": "c", "context": {"cluster": "c", "user": "u"}}]}))
-        os.chmod(self.kubeconfig, 0o600)
+        os.chmod(path, 0o600)
+        return path
 
     def install(self, definitions):
         """Installs the CustomResourceDefinitions that another server serves."""

@@ -1,4 +1,4 @@
-"""Checksums of the rows of a store (api/store/db_sum.h), for tests that change rows as if this program had written them."""
+"""Checksums of the rows of a store (api/store/db/checksum.h), for tests that change rows as if this program had written them."""
 import ctypes
 import struct
 

@@ -74,6 +74,16 @@ def need_sshd_program():
         raise Skip("/usr/sbin/sshd is installed, but the machine has no key /etc/ssh/ssh_host_*_key (ssh-keygen -A makes them)")
 
 
+def need_login():
+    """sshd of plain pods runs commands by the login shell of the user who runs them."""
+    try:
+        shell = pwd.getpwuid(os.geteuid()).pw_shell
+    except KeyError:
+        raise Skip("the user who runs this is not in the user database") from None
+    if not shell.endswith("sh"):
+        raise Skip("the user who runs this has no login shell")
+
+
 def need_modules(*modules, python=PYTHON):
     need_success("%s has no module %s" % (python, " or ".join(modules)), [python, "-c", "import " + ", ".join(modules)])
 
@@ -102,4 +112,5 @@ def need_zsh():
 
 @once
 def need_fish():
-    need_success("fish does not complete", ["fish", "--no-config", "-c", "complete -C 'ls '"])
+    """The program alone completes commands, but without its functions no options and arguments."""
+    need_success("fish has no functions for completions", ["fish", "--no-config", "-c", "complete -C 'ls ' > /dev/null; __fish_seen_subcommand_from x; functions -q __fish_seen_subcommand_from"])

@@ -10,6 +10,7 @@ import subprocess
 import sys
 
 from lib import DEADLINE, JOBFLOW, SOURCE, TMP, Skip, check
+from lib_tools import need_login
 
 NOBODY = 65534
 ORDINARY = ["setpriv", "--reuid=%d" % NOBODY, "--regid=%d" % NOBODY, "--clear-groups", "--inh-caps=-all", "--no-new-privs"]
@@ -25,17 +26,24 @@ def as_user():
     return ORDINARY if os.geteuid() == 0 else []
 
 
-def with_a_shell():
-    """Writes a copy of /etc/passwd in which the user nobody has a login shell."""
+def with_a_shell(shell="/bin/sh"):
+    """Writes a copy of /etc/passwd in which the user nobody has this login shell."""
     if os.geteuid() != 0:
         return []
     with open("/etc/passwd", encoding="utf-8") as file:
         lines = [line for line in file if line.split(":")[2] != str(NOBODY)]
     path = os.path.abspath("passwd")
     with open(path, "w", encoding="utf-8") as file:
-        file.write("".join(lines) + "somebody:x:%d:%d::/nonexistent:/bin/sh\n" % (NOBODY, NOBODY))
+        file.write("".join(lines) + "somebody:x:%d:%d::/nonexistent:%s\n" % (NOBODY, NOBODY, shell))
     os.chmod(path, 0o644)
     return ["unshare", "--mount", "sh", "-c", 'mount --bind "$0" /etc/passwd && exec "$@"', path]
+
+
+def need_login_shell():
+    """Returns a prefix under which the ordinary user can log in."""
+    if os.geteuid() != 0:
+        need_login()
+    return with_a_shell()
 
 
 def user_dir():

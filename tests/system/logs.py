@@ -129,6 +129,15 @@ def the_logs_of_a_flow_come_in_order_of_time():
     check_equal("steps", [line.split()[1] for line in jobflow("logs", "jf/f").stdout.splitlines()], names)
 
 
+def pods_that_ran_at_the_same_time_come_one_after_another():
+    manifest("f.yaml", template("t", "true"), flow("f", [step("z", template="t", script="echo 1; sleep 1.5; echo 2"),
+                                                         step("a", template="t", script="sleep 0.5; echo 3")]))
+    jobflow("run", "f.yaml", "-j", 8)
+    lines = [line.split() for line in jobflow("logs", "jf/f").stdout.splitlines()]
+    check(lines in ([["[f-z-main-0/c]", "1"], ["[f-z-main-0/c]", "2"], ["[f-a-main-0/c]", "3"]],
+                    [["[f-a-main-0/c]", "3"], ["[f-z-main-0/c]", "1"], ["[f-z-main-0/c]", "2"]]), str(lines))
+
+
 def the_oldest_logs_go_first_beyond_the_limit():
     script = "head -c 20000 /dev/zero | tr '\\0' x; echo; echo x >> n; test $(wc -l < n) -gt 3"
     write("n", "")
@@ -170,7 +179,7 @@ def a_daemon_keeps_logs_and_kubectl_reads_them():
     check_equal("stopped again", daemon.stop(), 0)
 
 
-def what_never_ran_says_so():
+def logs_of_a_step_that_never_ran_say_so():
     manifest("f.yaml", template("t", "true", tasks=[task("main", "true")]), flow("f", [step("a", template="t")], suspend=True))
     daemon = Daemon()
     jobflow("apply", "-f", "f.yaml", "--data-dir", "d")

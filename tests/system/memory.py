@@ -28,7 +28,7 @@ def write_until_it_ends(daemon, known, value):
     raise Failure("it never ended")
 
 
-def out_of_memory_it_ends_and_nothing_acknowledged_is_lost():
+def a_daemon_out_of_memory_ends_and_loses_nothing_acknowledged():
     if os.environ.get("JOBFLOW_MODE") in ("asan", "tsan") or not shutil.which("prlimit"):
         raise Skip("memory is not limited under a sanitizer, or without prlimit")
     for turn in range(ROUNDS):

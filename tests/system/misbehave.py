@@ -263,7 +263,7 @@ def levels():
     return found
 
 
-def so_it_is_at_every_level_of_isolation():
+def whatever_a_pod_does_is_contained_at_every_level_of_isolation():
     """Runs the cases at each level of isolation, except the large ones, which behave alike at all levels."""
     walked = 0
     for name in levels():

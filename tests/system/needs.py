@@ -40,7 +40,7 @@ def run_refuses_before_anything_starts():
     check(not os.path.exists(".jobflow"), "nothing was stored")
 
 
-def what_is_there_is_no_obstacle():
+def programs_that_exist_are_no_obstacle():
     program("bin/acc", "grep -qx '#include <there.h>'\n")
     manifest("f.yaml", flow("f", [step("a")]), needing("a", "acc:there.h sh"))
     check_in("the pod", "ran", jobflow("run", "--logs", "f.yaml", env=here()).stdout)
@@ -61,7 +61,7 @@ def validate_and_plan_warn_once_and_strict_refuses():
     check_in("plan", "no-such-program is not installed", jobflow("plan", "f.yaml").stderr)
 
 
-def a_simulation_needs_nothing():
+def a_simulation_needs_no_programs():
     manifest("f.yaml", flow("f", [step("a")]), needing("a", "no-such-program"))
     check_in("simulated", "Succeed", jobflow("run", "--runtime", "sim", "f.yaml").stdout)
     check_equal("validate --sim", jobflow("validate", "--sim", "f.yaml").stderr, "")
@@ -74,7 +74,7 @@ def an_unused_template_does_not_keep_others_from_running():
     check_in("a warning", "warning: f.yaml", done.stderr)
 
 
-def what_is_no_need_is_told():
+def a_malformed_need_is_reported():
     manifest("f.yaml", flow("f", [step("a")]), needing("a", "sh:part"))
     check_in("told", '"sh:part": PROGRAM:PART is a compiler and a header, as mpicc:mpi.h, or python and a module', jobflow("run", "f.yaml", code=2).stderr)
 

@@ -32,9 +32,9 @@ def check_ranks(out):
                 [("0", "mpi-sum-worker-0"), ("1", "mpi-sum-worker-1")])
 
 
-def run_as_user(env, *args):
+def run_as_user(env, *args, prefix=()):
     """Runs the program as an ordinary user, in a directory of that user."""
-    return subprocess.run(as_user() + [env["JOBFLOW"], *args], env=env, cwd=env["TMPDIR"], capture_output=True, text=True,
+    return subprocess.run(list(prefix) + as_user() + [env["JOBFLOW"], *args], env=env, cwd=env["TMPDIR"], capture_output=True, text=True,
                           check=False, timeout=DEADLINE)
 
 
@@ -86,29 +86,90 @@ def an_ordinary_user_needs_no_flag_for_mpi():
     check_in("told", "--network shared", done.stderr)
 
 
+# covers: see O-P42
+def pods_of_level_user_need_no_flag_for_mpi_either():
+    need_root()
+    need_one_thread()
+    need_mpi()
+    done = run_mpi("--isolation", "user")
+    check_in("told", "sshd of plugin mpi listens on port 22, and pods of level user may not listen below 1024", done.stderr)
+
+
+# covers: local-runtime.md LRT-50, see O-P42
+def the_program_for_plain_pods_runs_in_sandboxes_too():
+    need_root()
+    need_one_thread()
+    need_mpi()
+    for level in ("auto", "mounts", "user", "full"):
+        done = jobflow("run", "-o", "plain", "--logs", "--isolation", level, os.path.join(SOURCE, "examples/mpi-plain.yaml"))
+        check_equal("ranks at level %s\n%s" % (level, done.stdout), done.stdout.count(" of 2 in mpi-plain-sum-worker-"), 2)
+    nothing_left()
+
+
 def sshd_job(plugins):
     worker, launcher = task("worker", "exec sshd -D"), task("master", "true")
     return job("j", [worker, launcher], plugins=plugins, minAvailable=2)
 
 
 # covers: see O-P42
+def sshd_without_its_keys_is_told_before_the_start():
+    need_root()
+    manifest("j.yaml", sshd_job({"mpi": []}))
+    done = jobflow("run", "--isolation", "plain", "j.yaml", code=2)
+    check_in("refused", "plugin mpi listens on port 22, and at level plain it does not find the keys of its pod: --network private does not work here",
+             done.stderr)
+    check_in("the way out", "write a higher port and start sshd on it, as examples/mpi-plain.yaml does, or run it where pods have sandboxes", done.stderr)
+
+
+# covers: see O-P42
 def a_port_that_sshd_cannot_have_is_told_before_the_start():
     """A run of an ordinary user at level plain, and one that must stay in the machine's network."""
+    shell = need_login_shell()
     env = user_dir()
     path = os.path.join(env["TMPDIR"], "j.yaml")
     os.chmod(manifest(path, sshd_job({"mpi": []})), 0o644)
-    done = run_as_user(env, "run", "--isolation", "plain", path)
+    done = run_as_user(env, "run", "--isolation", "plain", path, prefix=shell)
     check_equal("exit code\n" + done.stderr, done.returncode, 2)
     check_in("refused", "spec.plugins[mpi]: sshd of plugin mpi listens on port 22, and this user may not listen below 1024: --network private does not work here",
              done.stderr)
     check_in("the way out", "write a higher port and start sshd on it, as examples/mpi-plain.yaml does, or run it as root", done.stderr)
-    done = run_as_user(env, "run", "--isolation", "plain", "--network", "shared", path)
+    done = run_as_user(env, "run", "--isolation", "plain", "--network", "shared", path, prefix=shell)
     check_in("warned", "warning: %s:" % path, done.stderr)
     check_in("warned", "plugin mpi: sshd cannot listen on port 22", done.stderr)
     for plugins in ({"mpi": ["--port=2222"]}, {"ssh": ["--ssh-port=2222"]}, {"svc": []}):
         os.chmod(manifest(path, sshd_job(plugins)), 0o644)
-        done = run_as_user(env, "run", "--isolation", "plain", "--data-dir", "d", path)
+        done = run_as_user(env, "run", "--isolation", "plain", "--data-dir", "d", path, prefix=shell)
         check("listen" not in done.stderr, "%s: nothing to tell\n%s" % (plugins, done.stderr))
+
+
+# covers: see O-P42
+def a_user_without_a_login_shell_is_told_before_the_start():
+    """sshd of plain pods runs commands by the shell that the user database names, on any port and in any network."""
+    need_root()
+    env = user_dir()
+    path = os.path.join(env["TMPDIR"], "j.yaml")
+    for plugin, args in (("mpi", ["--port=2222"]), ("mpi", []), ("ssh", ["--ssh-port=2222"])):
+        os.chmod(manifest(path, sshd_job({plugin: args})), 0o644)
+        for options in ([], ["--network", "shared"]):
+            done = run_as_user(env, "run", "--isolation", "plain", *options, path, prefix=with_a_shell("/usr/sbin/nologin"))
+            check_equal("exit code\n" + done.stderr, done.returncode, 2)
+            check_in("refused", "spec.plugins[%s]: sshd of plugin %s runs commands by the login shell of its user, and that of somebody is "
+                     "/usr/sbin/nologin: run it as a user with a login shell, or where pods have sandboxes" % (plugin, plugin), done.stderr)
+    # A job that starts no sshd may use the keys for something else.
+    os.chmod(manifest(path, job("j", [task("master", "true")], plugins={"ssh": []})), 0o644)
+    done = run_as_user(env, "run", "--isolation", "plain", path, prefix=with_a_shell("/bin/false"))
+    check_equal("exit code without sshd\n" + done.stderr, done.returncode, 0)
+
+
+# covers: see O-P42
+def plain_pods_of_mpi_run_in_a_directory_with_a_space():
+    need_open_mpi()
+    need_sshd_program()
+    shell = need_login_shell()
+    env = user_dir()
+    done = run_as_user(env, "run", "--isolation", "plain", "--logs", "-o", "plain", "--data-dir", "a b", os.path.join(env["JOBFLOW_SOURCE"],
+                       "examples/mpi-plain.yaml"), prefix=shell)
+    check_equal("ranks\n%s%s" % (done.stdout, done.stderr), done.stdout.count(" of 2 in mpi-plain-sum-worker-"), 2)
 
 
 # covers: local-runtime.md LRT-51

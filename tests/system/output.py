@@ -42,7 +42,7 @@ def plain_has_a_line_for_each_transition_in_time():
     check_in("the table", "never  Not run", out)
 
 
-def plain_comes_while_it_happens():
+def plain_lines_are_printed_while_steps_run():
     manifest("f.yaml", flow("f", [step("a"), step("b", ["a"])]), template("a"),
              template("b", "while [ ! -e go ]; do sleep 0.01; done"))
     run = Background("run", "-o", "plain", "f.yaml")
@@ -83,7 +83,7 @@ def json_logs_keep_every_character():
     check_equal("the line", logs, ['quote " backslash \\ tab \t bell \a ü'])
 
 
-def quiet_says_nothing():
+def quiet_prints_nothing_about_progress():
     manifest("f.yaml", *FAILING)
     run = jobflow("run", "-o", "quiet", "f.yaml", code=1)
     check_equal("output", run.stdout + run.stderr, "")
@@ -211,7 +211,7 @@ def a_line_that_is_rewritten_keeps_its_label_in_plain_output():
     check_equal("of one", subprocess.run(command("logs", "f-a-main-0"), capture_output=True, check=True).stdout, b"\r10% of it\r20% of it\r30% of it\nend\n")
 
 
-def followed_logs_come_as_they_grow():
+def followed_logs_are_printed_as_they_grow():
     manifest("f.yaml", flow("f", [step("a")]), template("a", REWRITES))
     run = Background("run", "f.yaml", "-o", "quiet")
     wait_until("the first text", lambda: os.path.exists("at-1"))
@@ -223,27 +223,27 @@ def followed_logs_come_as_they_grow():
     check_in("the end", "[f-a-main-0/c] end", logs.output())
 
 
-def live_without_colours():
+def live_output_has_no_colours_with_no_color():
     manifest("f.yaml", *FAN)
     screen, data = screen_of("run", "f.yaml", env={"NO_COLOR": "1"})
     check(not re.search(rb"\x1b\[[0-9;]*m", data), "colours in spite of NO_COLOR")
     check_in("the screen", "fan Succeed", screen.text())
 
 
-def plain_on_a_dumb_terminal():
+def a_dumb_terminal_gets_plain_output():
     manifest("f.yaml", *FAN)
     got, data = on_terminal("run", "f.yaml", env={"TERM": "dumb"})
     check_equal("exit code", got, 0)
     check(b"\x1b" not in data, "control sequences on a dumb terminal")
 
 
-def ascii_where_the_locale_knows_no_more():
+def an_ascii_locale_gets_ascii_drawings():
     manifest("f.yaml", *FAN)
     _, data = screen_of("run", "f.yaml", env={"LC_ALL": "C", "LANG": "C"})
     check(all(b < 128 for b in data.split(b"STEP")[0]), "not ASCII in the locale C")
 
 
-def live_of_a_failure_shows_its_last_words():
+def live_output_of_a_failure_shows_the_end_of_its_log():
     manifest("f.yaml", *FAILING)
     screen, _ = screen_of("run", "f.yaml", code=1)
     for part in ("✗ bad", "Failed (exit code 3)", "[f-bad-main-0] first", "f Failed in", "jobflow logs job/f-bad"):
@@ -260,7 +260,7 @@ def logs_cannot_take_over_the_terminal():
     check(b"\x1b[31mred" in data, "its colours are lost")
 
 
-def interrupted_on_a_terminal():
+def an_interrupt_is_shown_on_the_terminal():
     manifest("f.yaml", flow("f", [step("a")]), template("a", "touch started; sleep 600"))
     sent = []
 
@@ -273,7 +273,7 @@ def interrupted_on_a_terminal():
     nothing_left()
 
 
-def ctrl_c_typed_at_the_terminal():
+def ctrl_c_at_the_terminal_interrupts_the_run():
     manifest("f.yaml", flow("f", [step("a")]), template("a", "touch started; sleep 600"))
     typed = []
 
@@ -297,7 +297,7 @@ def killed_on_a_terminal_leaves_it_usable():
     nothing_left()
 
 
-def a_thousand_steps_on_a_terminal():
+def a_thousand_steps_are_not_a_table_of_a_thousand_lines():
     manifest("f.yaml", flow("big", [step("s%d" % i, template="s") for i in range(1000)]), template("s"))
     screen, _ = screen_of("run", "--runtime", "sim", "f.yaml")
     text = screen.text()

@@ -97,6 +97,19 @@ def unknown_references_in_templates_are_named_with_the_way_out():
     check_in("output", 'job template a: Invalid value: "b": step a does not wait for it', refused)
 
 
+def what_only_looks_like_a_reference_is_warned_about():
+    """$(HOME) is a variable that the container expands. $(loop.index) is nothing that this program or a container knows."""
+    made = template("a")
+    made["spec"]["tasks"][0]["template"]["spec"]["containers"][0]["command"] = ["echo", "$(HOME)", "$(loop.index)"]
+    manifest("f.yaml", flow("f", [step("a")]), made)
+    said = jobflow("validate", "--strict", "f.yaml", code=2).stderr
+    check_in("told", "job template a: $(loop.index) stays as it is written: references are $(params.NAME)", said)
+    check_equal("warnings\n" + said, said.count("stays as it is"), 1)
+    made["spec"]["tasks"][0]["template"]["spec"]["containers"][0]["command"].pop()
+    manifest("f.yaml", flow("f", [step("a")]), made)
+    check_in("no warning", "2 objects valid", jobflow("validate", "--strict", "f.yaml").stdout)
+
+
 def wrong_values_on_the_command_line_are_named():
     files({"name": "t", "default": "d"}, steps=[step("a")])
     for wrong, text in (("t", 'is not of the form NAME=VALUE'), ("=x", 'is not of the form NAME=VALUE'), ("tt=1", 'no flow has a parameter "tt"; did you mean "t"?')):

@@ -50,7 +50,7 @@ def a_directory_that_others_may_change_is_refused():
     jobflow("get", "jf", "--data-dir", "data")
 
 
-def a_link_is_refused():
+def a_symbolic_link_to_a_directory_is_refused():
     a_store()
     os.rename("data", "elsewhere")
     os.symlink("elsewhere", "data")
@@ -58,7 +58,7 @@ def a_link_is_refused():
         refused(words, "is a symbolic link")
 
 
-def doctor_names_it():
+def doctor_names_an_unsafe_directory():
     a_store()
     os.chmod("data", 0o777)
     done = jobflow("doctor", "--data-dir", "data", code=None)

@@ -52,7 +52,24 @@ def an_edit_is_shown_field_by_field():
     check_in("text", '    spec.runningEstimate: (nothing) ', text)
 
 
-def it_is_compared_with_who_would_be_asked():
+# covers: reliability.md SEC-30
+def values_of_a_secret_are_never_printed():
+    def secret(value, text):
+        return {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s", "annotations": {"note": value}}, "data": {"k": value}, "stringData": {"t": text}}
+
+    values = ("Y2FuYXJ5LW9sZA==", "canary-old-text", "Y2FuYXJ5LW5ldw==", "canary-new-text")
+    manifest("s.yaml", secret(*values[:2]), *FILES)
+    jobflow("run", "s.yaml")
+    manifest("s.yaml", secret(*values[2:]))
+    text, document = plan("s.yaml").stdout, plan("s.yaml", "-o", "json").stdout
+    for value in values:
+        check(value not in text + document, "%s is printed:\n%s%s" % (value, text, document))
+    check_in("text", "~ Secret default/s\n", text)
+    check_in("text", "    data.k: changed\n", text)
+    check_in("json", "data.k", [c["path"] for c in json.loads(document)["objects"][0]["changes"]])
+
+
+def plan_compares_with_the_server_that_apply_and_get_use():
     """`plan` compares with the same server as apply and get use: from the flags, the data directory, or $KUBECONFIG."""
     daemon = Daemon()
     manifest("f.yaml", *FILES)
@@ -65,7 +82,7 @@ def it_is_compared_with_who_would_be_asked():
     daemon.stop()
     check_in("named, and does not answer", "no answer from", plan("f.yaml", "--kubeconfig", "gone", code=1).stderr)
     planned = jobflow("plan", "f.yaml", env={"KUBECONFIG": "gone"})
-    check_in("nobody has named it", "note: compared with nothing stored: no answer from", planned.stderr)
+    check_in("not named by a flag", "note: compared with nothing stored: no answer from", planned.stderr)
     check_in("so all is new", "+ JobFlow default/f", planned.stdout)
 
 
@@ -201,6 +218,26 @@ def gang_of(n, cpu=None, **gang):
     manifest("gang.yaml", one, flow("g", [step(name, template="m") for name in names], gangs=[dict({"name": "all", "flows": names}, **gang)]))
 
 
+def a_gang_of_steps_larger_than_its_queue_is_refused_by_run():
+    small = {"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "Queue", "metadata": {"name": "small"},
+             "spec": {"weight": 1, "capability": {"pods": 2}}}
+    manifest("queue.yaml", small)
+    names = ["s%d" % i for i in range(3)]
+
+    def gang_in(queues, **gang):
+        steps = [dict(step(name, template="m"), patch={"spec": {"queue": queue}}) for name, queue in zip(names, queues)]
+        manifest("gang.yaml", small, template("m", "true"), flow("g", steps, gangs=[dict({"name": "all", "flows": names}, **gang)]))
+
+    gang_in(["small"] * 3)
+    refused = jobflow("run", "gang.yaml", code=2).stderr
+    check_in("run", "spec.gangs[0]: the jobs of gang all start together: they can never run: needs 3 pods, queue small allows 2", refused)
+    check_in("plan", "! spec.gangs[0]: the jobs of gang all start together: they can never run", plan("gang.yaml").stdout)
+    gang_in(["small"] * 3, minAvailable=2)
+    jobflow("run", "gang.yaml")
+    gang_in(["small", "default", "small"])
+    jobflow("run", "gang.yaml", "--fresh")
+
+
 def a_gang_of_steps_that_can_never_start_is_refused_by_run():
     gang_of(3000)
     refused = jobflow("run", "gang.yaml", code=2).stderr
@@ -294,7 +331,7 @@ def a_daemon_accepts_what_its_queue_can_never_have():
     daemon.stop()
 
 
-def a_described_machine_counts():
+def the_described_machine_decides_what_fits():
     pod = task("main", "true", replicas=20)
     pod["template"]["spec"]["containers"][0]["resources"] = {"limits": {"nvidia.com/gpu": "1"}}
     manifest("r.yaml", template("m", tasks=[pod]), flow("f", [step("m")]))
@@ -307,7 +344,7 @@ def a_described_machine_counts():
     check_in("one less", "needs 20 nvidia.com/gpu, the node has 19", jobflow("run", *less, "r.yaml", code=2).stderr)
 
 
-def a_large_pod_beyond_the_gang_counts():
+def a_pod_beyond_the_gang_that_never_fits_is_reported():
     """The gang has room, but the job could never end."""
     large = task("large", "true")
     large["template"]["spec"]["containers"][0]["resources"] = {"requests": {"cpu": "9999"}}
@@ -315,7 +352,7 @@ def a_large_pod_beyond_the_gang_counts():
     check_in("run", "has a task large that can never fit this machine: needs 9999 cpu", jobflow("run", "r.yaml", code=2).stderr)
 
 
-def the_machine_of_a_daemon_counts():
+def the_machine_of_the_daemon_decides_what_fits():
     pod = task("main", "true")
     pod["template"]["spec"]["containers"][0]["resources"] = {"limits": {"example.com/gpu": "1"}}
     manifest("r.yaml", template("m", tasks=[pod]), flow("f", [step("m")]))
@@ -378,7 +415,7 @@ JOB = {"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "metadata": {"n
                 "tasks": [task("main", "true", replicas=2), task("other", "false")]}}
 
 
-def there_and_back_again_is_the_same():
+def converting_forth_and_back_gives_the_same_spec():
     manifest("job.yaml", JOB)
     as_template = jobflow("convert", "job.yaml", "-o", "json").stdout
     check_equal("kind", json.loads(as_template)["kind"], "JobTemplate")
@@ -392,7 +429,7 @@ def there_and_back_again_is_the_same():
     check_equal("by YAML", json.loads(jobflow("convert", "-", "-o", "json", stdin=yaml.encode()).stdout)["spec"], JOB["spec"])
 
 
-def mistakes_go_over_and_are_told():
+def mistakes_are_converted_as_they_are_and_reported():
     wrong = json.loads(json.dumps(template("a")))
     wrong["spec"]["taskz"] = []
     manifest("t.yaml", wrong)
@@ -458,7 +495,7 @@ def the_doctor_finds_a_sound_machine():
     check_in("nothing yet", "nothing is stored yet", jobflow("doctor", "--data-dir", "none").stdout)
 
 
-def the_doctor_sees_who_is_at_work_and_what_is_open_to_others():
+def the_doctor_names_the_process_at_work_and_open_directories():
     manifest("f.yaml", flow("f", [step("a")]), template("a", "while [ ! -e go ]; do sleep 0.02; done"))
     run = Background("run", "f.yaml")
     wait_until("it runs", lambda: "f-a" in jobflow("get", "vcjob", code=None).stdout)

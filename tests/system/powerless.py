@@ -27,7 +27,7 @@ def without_user_namespaces_examples_run():
     prefix = as_user() + POWERLESS
     if not can(prefix + ["true"]):
         raise Skip("no user namespace here to forbid others in: the other tests run without them")
-    for name in ("any", "fan", "patch", "policies", "retry", "sequence"):
+    for name in ("any", "conditions", "fan", "loop", "map-reduce", "patch", "policies", "retry", "sequence"):
         done = subprocess.run(prefix + [env["JOBFLOW"], "run", "--data-dir", name, os.path.join(env["JOBFLOW_SOURCE"], "examples", name + ".yaml")],
                               env=env, cwd=env["TMPDIR"], capture_output=True, text=True, check=False, timeout=DEADLINE)
         check_equal("exit code of %s\n%s%s" % (name, done.stdout, done.stderr), done.returncode, 0)
@@ -50,6 +50,20 @@ def without_user_namespaces_a_failure_names_the_reason():
                           check=False, timeout=DEADLINE)
     check_equal("exit code\n" + done.stdout + done.stderr, done.returncode, 1)
     check_in("stdout", "mount paths are below $VC_MOUNT_ROOT", done.stdout)
+
+
+def without_user_namespaces_a_message_that_cannot_be_written_names_the_reason():
+    env = user_dir()
+    prefix = as_user() + POWERLESS
+    if not can(prefix + ["true"]):
+        raise Skip("no user namespace here to forbid others in")
+    path = os.path.join(env["TMPDIR"], "f.yaml")
+    manifest(path, flow("f", [step("a")]), template("a", "echo x=3 > /dev/termination-log"))
+    os.chmod(path, 0o644)
+    done = subprocess.run(prefix + [env["JOBFLOW"], "run", "f.yaml"], env=env, cwd=env["TMPDIR"], capture_output=True, text=True,
+                          check=False, timeout=DEADLINE)
+    check_equal("exit code\n" + done.stdout + done.stderr, done.returncode, 1)
+    check_in("stdout", "as is /dev/termination-log", done.stdout)
 
 
 def without_user_namespaces_kills_are_survived():

@@ -70,6 +70,8 @@ TABLE = [
     ("text for a list", FLOW.replace("flows:\n  - name: a\n    jobTemplateName: train\n", "flows: all\n") + TEMPLATE,
      [':6: spec.flows: Invalid value: "all": must be of type array']),
     ("number for a name", FLOW.replace("name: a", "name: 17") + TEMPLATE, [":7: spec.flows[0].name: Invalid value: 17: must be of type string; put it in quotes: \"17\""]),
+    ("a letter that YAML reads as a boolean", FLOW.replace("name: a", "name: N") + TEMPLATE,
+     [":7: spec.flows[0].name: Invalid value: false: must be of type string; put it in quotes: YAML takes y, yes and on for true, and n, no and off for false"]),
     ("text for a number", FLOW + TEMPLATE.replace("replicas: 1", "replicas: one"),
      [':16: spec.tasks[0].replicas: Invalid value: "one": must be of type integer']),
     ("text for a list of targets", flow_with("    dependsOn: {targets: b}\n"),
@@ -138,7 +140,7 @@ TABLE = [
     ("a step that waits for itself", flow_with("    dependsOn: {targets: [a]}\n"), [":9: spec.flows[0].dependsOn.targets[0]: ", "a -> a"]),
     ("a patch of a task that is not there", flow_with("    patch: {spec: {tasks: [{name: mian, replicas: 2}]}}\n"),
      [':9: spec.flows[0].patch.spec.tasks[0].name: the template has no task "mian"; did you mean "main"?']),
-    ("a patch that makes a job nobody would admit", flow_with("    patch: {spec: {queue: gpu}}\n"),
+    ("a patch that makes a job that is not admitted", flow_with("    patch: {spec: {queue: gpu}}\n"),
      [":9: spec.flows[0].patch: the job of this step would be refused: spec.queue: ", '"gpu" does not exist']),
     ("a volume that is not there", FLOW + TEMPLATE + "          volumeMounts: [{name: data, mountPath: /d}]\n",
      [':23: spec.tasks[0].template.spec.containers[0].volumeMounts[0].name: Not found: "data"']),
@@ -152,6 +154,7 @@ TABLE = [
     ("a mistyped kind", FLOW.replace("JobFlow", "Jobflow") + TEMPLATE, [":2: kind: ", "did you mean JobFlow"]),
     ("a kind we do not know", "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: d}\n", [':2: kind: no kind "Deployment" in "apps/v1"; what runs here is a JobFlow']),
     ("no kind", "apiVersion: flow.volcano.sh/v1alpha1\nmetadata: {name: d}\n", [":1: kind: is missing; write kind: JobFlow"]),
+    ("flow tests", "# tests\nmanifests: [f.yaml]\ntests: []\n", [":2: this is a file of flow tests, not a manifest; run it with 'jobflow test FILE'"]),
     ("no version", "metadata: {name: d}\n", [":1: apiVersion: is missing; write apiVersion: flow.volcano.sh/v1alpha1"]),
     ("a document that is no object", "hello\n", [":1: must be an object with apiVersion, kind and metadata"]),
     # YAML
@@ -206,7 +209,7 @@ def what_could_never_end_is_not_run():
         jobflow("validate", "f.yaml")
 
 
-def validate_says_the_same():
+def validate_prints_the_findings_of_run():
     for name, text, parts in TABLE[::5]:
         write("f.yaml", text)
         errors = jobflow("validate", "f.yaml", code=2).stderr
@@ -222,7 +225,7 @@ def a_finding_is_told_once():
             check_equal("lines about %s" % name, len(refused("f.yaml").splitlines()), 1)
 
 
-def every_finding_of_all_files_at_once():
+def all_findings_of_all_files_are_reported_at_once():
     write("a.yaml", FLOW.replace("Name: train", "Name: no") + "---\n" + JOB.replace("replicas: 1", "replicas: -1"))
     write("b.yaml", TEMPLATE.replace("replicas: 1", "replicas: many"))
     write("c.yaml", "a: [1\n")
@@ -235,13 +238,13 @@ def every_finding_of_all_files_at_once():
         check_in("stderr", part, errors)
 
 
-def a_line_inside_a_list():
+def a_finding_in_a_list_names_its_line():
     write("f.yaml", "apiVersion: v1\nkind: List\nitems:\n" + "".join(
         "- " + line if i == 0 else "  " + line for i, line in enumerate(JOB.replace("replicas: 1", "replicas: -1").splitlines(True))))
     check_in("stderr", "f.yaml:11: spec.tasks[0].replicas", refused("f.yaml"))
 
 
-def files_that_are_none():
+def files_that_are_not_manifests_are_refused():
     os.mkdir("empty")
     os.mkdir("empty/sub")
     write("empty/notes.txt", "x")
@@ -259,7 +262,7 @@ def only_templates_are_nothing_to_run():
     check_in("stderr", "nothing to run: the files define no JobFlow and no Job", refused("f.yaml"))
 
 
-def a_hundred_megabytes_of_garbage():
+def a_hundred_megabytes_of_garbage_are_refused_quickly():
     for byte in (b"x", b"\xff", b"a: [", b"\n", b"- "):
         with open("f.yaml", "wb") as out:
             piece = byte * (1 << 20)

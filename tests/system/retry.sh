@@ -98,17 +98,18 @@ touch good
 { flow; steps "$until_go"; } >f.yaml
 kill_when c --retry-failed
 run 0
-ran "a a b c d e"
+ran "a a b b c d d e" # the templates of b and d were edited, so they run again
 echo "ok: a retry that is killed goes on like any run"
 
 begin
 { flow; steps; } >f.yaml
 run 1
 { flow "jobRetainPolicy: delete"; steps; } >f.yaml
-run 2 --retry-failed
-grep -q 'without --retry-failed' err || die "no way out is named"
+touch good
+run 0 --retry-failed
+ran "a a b c d e"
 run 2 --retry-failed --fresh
-echo "ok: other steps are refused, with the way out"
+echo "ok: a setting of the flow may change with a retry, and is no edit of a step"
 
 begin
 { flow "failurePolicy: abort"; steps; } >f.yaml

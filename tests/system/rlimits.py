@@ -44,7 +44,7 @@ def few_descriptors_make_steps_wait():
     nothing_left()
 
 
-def an_ordinary_user_is_told_the_same():
+def an_ordinary_user_is_told_of_small_limits_too():
     if os.geteuid() != 0 or not can(ORDINARY + ["true"]):
         raise Skip("all cases run as this user anyway")
     run_there(ORDINARY, "rlimits.py", "a_limit", "few_descriptors")

@@ -20,7 +20,7 @@ def steps_of(run):
     return {line["step"]: line["phase"] for line in map(json.loads, run.stdout.splitlines()) if line["type"] == "step"}
 
 
-def zero_when_every_flow_succeeds():
+def the_exit_code_is_zero_when_every_flow_succeeds():
     manifest("f.yaml", *QUICK)
     run = jobflow("run", "f.yaml", code=0)
     check_equal("what ran", read("ran"), "a\nb\n")
@@ -29,7 +29,7 @@ def zero_when_every_flow_succeeds():
     nothing_left()
 
 
-def one_when_a_step_fails():
+def the_exit_code_is_one_when_a_step_fails():
     manifest("f.yaml", flow("f", [step("a"), step("b", ["a"])]), template("a", "echo before; exit 3"), template("b", "echo b >> ran"))
     run = jobflow("run", "f.yaml", code=1)
     check_equal("a dependent of a failed step", read("ran"), "")
@@ -38,7 +38,7 @@ def one_when_a_step_fails():
     nothing_left()
 
 
-def one_when_a_bare_job_fails():
+def the_exit_code_is_one_when_a_job_without_a_flow_fails():
     manifest("j.yaml", {"apiVersion": "batch.volcano.sh/v1alpha1", "kind": "Job", "metadata": {"name": "j"},
                         "spec": {"tasks": [task("main", "exit 9")]}})
     run = jobflow("run", "j.yaml", code=1)
@@ -46,20 +46,20 @@ def one_when_a_bare_job_fails():
     nothing_left()
 
 
-def one_when_one_of_two_flows_fails():
+def the_exit_code_is_one_when_one_of_two_flows_fails():
     manifest("f.yaml", flow("good", [step("a")]), flow("bad", [step("b")]), template("a"), template("b", "exit 1"))
     run = jobflow("run", "f.yaml", code=1)
     for part in ("good Succeed", "bad Failed"):
         check_in("stdout", part, run.stdout)
 
 
-def two_when_refused_and_nothing_is_left():
+def the_exit_code_is_two_when_refused_and_nothing_is_left():
     manifest("f.yaml", flow("f", [step("a", template="missing")]))
     jobflow("run", "f.yaml", code=2)
     check(not os.path.exists(".jobflow"), "a data directory was made")
 
 
-def two_for_wrong_command_lines():
+def the_exit_code_is_two_for_wrong_command_lines():
     for args in (["run"], ["run", "--nonsense", "f.yaml"], ["run", "-o", "fancy", "f.yaml"], ["run", "-j", "0", "f.yaml"],
                  ["run", "-j", "many", "f.yaml"], ["run", "--timeout", "soon", "f.yaml"], ["rum", "f.yaml"], []):
         run = jobflow(*args, code=2)
@@ -68,7 +68,7 @@ def two_for_wrong_command_lines():
     check_in("a near miss", 'did you mean "run"', jobflow("rum", code=2).stderr)
 
 
-def four_when_timed_out():
+def the_exit_code_is_four_after_a_timeout():
     def given(seconds):
         manifest("f.yaml", flow("f", [step("a"), step("b", ["a"])]), template("a", "touch begun; sleep 6000"), template("b"))
         run = jobflow("run", "--timeout", "%dms" % (300 * seconds), "f.yaml", code=4)
@@ -85,13 +85,13 @@ def a_timeout_that_is_not_reached_changes_nothing():
     jobflow("run", "--timeout", "1h", "f.yaml", code=0)
 
 
-def manifests_from_standard_input():
+def manifests_are_read_from_standard_input():
     text = read(manifest("f.yaml", *QUICK)).encode()
     jobflow("run", "-", stdin=text, code=0)
     check_equal("what ran", read("ran"), "a\nb\n")
 
 
-def manifests_from_a_directory_and_several_files():
+def manifests_are_read_from_a_directory_and_several_files():
     os.mkdir("manifests")
     manifest("manifests/1.yaml", QUICK[0])
     manifest("manifests/2.json", QUICK[1])
@@ -102,7 +102,7 @@ def manifests_from_a_directory_and_several_files():
     check_equal("what ran", read("ran"), "a\nb\n")
 
 
-def manifests_from_a_pipe_with_a_name():
+def manifests_are_read_from_a_named_pipe():
     manifest("f.yaml", *QUICK)
     run = subprocess.run(["bash", "-c", '"$JOBFLOW" run <(cat f.yaml)'], capture_output=True, timeout=DEADLINE, check=False)
     check_equal("exit code", run.returncode, 0)
@@ -115,7 +115,7 @@ def a_list_is_taken_apart():
     check_equal("what ran", read("ran"), "a\nb\n")
 
 
-def spaces_and_letters_of_all_kinds_in_paths():
+def paths_may_have_spaces_and_any_letters():
     path = fresh_dir("mit Leerzeichen, 'quotes' und ünïcode")
     manifest("my flow.yaml", *QUICK)
     jobflow("run", "--data-dir", "my data", "my flow.yaml", code=0)
@@ -124,7 +124,7 @@ def spaces_and_letters_of_all_kinds_in_paths():
     nothing_left()
 
 
-def a_relative_data_directory_and_another_working_directory():
+def a_relative_data_directory_holds_in_any_working_directory():
     manifest("f.yaml", *QUICK)
     os.makedirs("deep/er")
     jobflow("run", "--data-dir", "../../there", "../../f.yaml", cwd="deep/er", code=0)
@@ -150,7 +150,7 @@ def a_namespace_needs_no_manifest():
     check_equal("what ran", read("ran"), "a\nb\na\nb\n")
 
 
-def never_more_pods_at_once_than_allowed():
+def no_more_pods_run_at_once_than_allowed():
     counted = """n=$(mktemp -p live); set -- live/*; echo $# >> counts; sleep 0.02; rm $n"""
     steps = [step("s%d" % i, template="s") for i in range(30)]
     for limit in (1, 3):
@@ -209,7 +209,7 @@ def a_request_that_never_fits_says_so_while_it_waits():
     check_equal("exit code", run.wait(), 130)
 
 
-def a_data_directory_that_cannot_be_written():
+def a_data_directory_that_cannot_be_written_is_refused():
     manifest("f.yaml", *QUICK)
     write("file", "")
     run = jobflow("run", "--data-dir", "file/inside", "f.yaml", code=3)
@@ -218,7 +218,7 @@ def a_data_directory_that_cannot_be_written():
     check_equal("what ran", read("ran"), "")
 
 
-def a_data_directory_without_rights():
+def a_data_directory_without_rights_is_refused():
     if os.geteuid() == 0:
         raise Skip("root may write anywhere")
     manifest("f.yaml", *QUICK)
@@ -227,7 +227,7 @@ def a_data_directory_without_rights():
     check_in("stderr", "locked", run.stderr)
 
 
-def a_second_run_on_one_data_directory_is_told_who_is_there():
+def a_second_run_on_one_data_directory_is_told_which_process_is_there():
     manifest("f.yaml", flow("f", [step("a")]), template("a", "touch started; while [ ! -e go ]; do sleep 0.01; done"))
     first = Background("run", "f.yaml")
     wait_until("the first run is at work", lambda: os.path.exists("started"))
@@ -298,6 +298,16 @@ def a_signal_before_anything_has_begun_ends_with_its_code():
             run.signal(number)
             check_equal("exit code", run.wait(), 130)
         check_equal("what it said", run.output() + run.errors(), "")
+
+
+def a_run_under_nohup_outlives_its_terminal():
+    manifest("f.yaml", flow("f", [step("a")]), template("a", "touch began; while [ ! -e go ]; do sleep 0.02; done"))
+    run = Background("run", "f.yaml", "-o", "plain", prefix=["nohup"])
+    wait_until("a runs", lambda: os.path.exists("began"))
+    run.signal(signal.SIGHUP)
+    check_equal("it answers", jobflow("get", "jf", "-o", "name").stdout, "jobflow.flow.volcano.sh/f\n")
+    write("go", "")
+    check_equal("exit code", run.wait(), 0)
 
 
 def sigterm_is_an_interrupt_too():
@@ -504,7 +514,7 @@ def an_interrupt_kills_the_last_pods_of_what_is_over():
     nothing_left()
 
 
-def a_thousand_steps_in_a_moment_of_simulation():
+def a_thousand_steps_are_simulated_in_a_moment():
     steps = [step("s%d" % i, ["s%d" % (i - 1)] if i % 10 else [], template="s") for i in range(1000)]
     body = template("s")
     body["spec"]["tasks"][0]["template"]["metadata"] = {"annotations": {"sim.jobflow.dev/duration": "5m"}}
@@ -515,7 +525,7 @@ def a_thousand_steps_in_a_moment_of_simulation():
     check_equal("phases", set(phases.values()), {"Completed"})
 
 
-def a_failed_simulation_fails():
+def a_simulation_with_a_failed_flow_fails():
     body = template("s")
     body["spec"]["tasks"][0]["template"]["metadata"] = {"annotations": {"sim.jobflow.dev/exit-code": "7"}}
     manifest("f.yaml", flow("f", [step("s")]), body)

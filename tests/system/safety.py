@@ -52,7 +52,7 @@ def calls_of(function, seen):
 
 
 # covers: reliability.md SEC-28
-def a_child_calls_what_is_safe_until_it_is_another_program():
+def a_child_calls_only_async_signal_safe_functions_before_exec():
     """Checks the child that spawn.c clones: it runs on the memory of its parent until exec."""
     if os.environ.get("JOBFLOW_MODE") not in ("dev", "release"):
         raise Skip("the sanitizer's own calls are everywhere")
@@ -64,8 +64,8 @@ def a_child_calls_what_is_safe_until_it_is_another_program():
 
 
 # covers: reliability.md SEC-26
-def who_signals_by_number_knows_whose_it_is():
-    """All other files signal through a pidfd. Signal 0 is sent to nobody; it asks whether a process is there."""
+def a_pid_is_signalled_only_by_code_that_owns_the_process():
+    """All other files signal through a pidfd. Signal 0 is not delivered; it asks whether a process is there."""
     callers = set()
     for path in glob.glob(os.path.join(SOURCE, "*", "**", "*.c"), recursive=True):
         parts = os.path.relpath(path, SOURCE).split(os.sep)
@@ -121,7 +121,7 @@ def a_log_that_is_no_file_is_not_read():
                     os.mkfifo(path)
         check(replaced > 0, "there was a log")
         check("not for you" not in daemon("logs", "pod/" + name, code=None).stdout, "nothing of it is shown")
-    check_equal("and nobody waits", daemon("get", "pods", "-o", "name").stdout.split(), ["pod/linked", "pod/piped"])
+    check_equal("and no pod waits", daemon("get", "pods", "-o", "name").stdout.split(), ["pod/linked", "pod/piped"])
     daemon.stop()
     nothing_left()
 

@@ -84,6 +84,8 @@ def check_flow(out, texts, counts):
         (r"^f \w+ in .*: (.*)\.$", out), (r"^Step Count: +(.*)", texts["describe"]), (r"^(\d+ of \d+ .*)\.$", texts["explain"]),
         (r"^f: \w+, (.*)", texts["graph"]))]
     check_equal("counts", told, [counts] * 4)
+    drawn, not_run = texts["drawn"]["counts"], re.search(r"(\d+) not run", counts)
+    check_equal("counts in JSON", (drawn["waiting"], drawn["notRun"]), (0, int(not_run.group(1)) if not_run else 0))
     return seconds(took[0])
 
 

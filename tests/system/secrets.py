@@ -130,7 +130,7 @@ def check_cores(pids):
 
 
 # covers: reliability.md SEC-30 SEC-33 FT-33; see SEC-32
-def secrets_are_seen_by_nobody_they_were_not_given_to():
+def secrets_are_seen_only_by_pods_that_got_them():
     daemon = Daemon("--verbose")
     told = []
     for each in SECRETS:
@@ -188,7 +188,7 @@ TABLE = {"Accept": "application/json;as=Table;g=meta.k8s.io;v=v1"}
 
 
 # covers: reliability.md SEC-32
-def secrets_are_given_to_nobody_who_may_not_read_them():
+def secrets_are_given_only_to_clients_that_may_read_them():
     """A user without permission to get Secrets sees no values in any form of answer; tables never contain values."""
     daemon = lib_serve.Daemon()
     where = "/api/v1/namespaces/default/secrets"

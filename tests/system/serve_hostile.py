@@ -67,7 +67,7 @@ def daemon_with(*args):
     return daemon
 
 
-def a_thousand_slow_clients_hurt_nobody():
+def a_thousand_slow_clients_delay_no_other_client():
     daemon = daemon_with()
     before, held = len(descriptors(daemon)) if may_see_descriptors() else 0, []
     authorization = ("Authorization: Bearer %s\r\n" % daemon.token).encode()
@@ -99,10 +99,10 @@ def a_thousand_slow_clients_hurt_nobody():
     if may_see_descriptors():
         wait_until("descriptors are given back", lambda: len(descriptors(daemon)) <= before + 2)
     daemon.get("/version")
-    check("too many connections" not in daemon.errors(), "somebody was turned away")
+    check("too many connections" not in daemon.errors(), "a client was turned away")
 
 
-def a_stranger_gives_up_its_place_for_a_newcomer():
+def an_idle_connection_is_closed_for_a_new_client():
     """Silent connections of one peer, which all of 127.0.0.0/8 is, replace each other; others and the owner lose nothing."""
     daemon = daemon_with()
     kept = connect(daemon, "127.0.0.1")
@@ -157,7 +157,7 @@ for number in itertools.count():
 """
 
 
-def a_crowd_without_credentials_locks_nobody_out():
+def many_clients_without_credentials_lock_no_client_out():
     """Thousands of connections that are renewed at once: administrators get in over TCP and over the unix socket all the while."""
     count, seconds = (5000, 60) if os.environ.get("CHECK_LONG") else (1500, 3)
     daemon = daemon_with()
@@ -224,8 +224,8 @@ def what_is_too_large_is_refused_before_it_is_sent():
         ("beyond any number", CM, mine + "Content-Length: %d" % 10**17, "413"),
         ("no number at all", CM, mine + "Content-Length: %d" % 10**30, "400"),
         ("a flow too large", JF, mine + "Content-Length: %d" % ((64 << 20) + 1), "413"),
-        ("from nobody", CM, "Content-Length: 1000000", "403"),
-        ("from somebody unknown", CM, "Authorization: Bearer x\r\nTransfer-Encoding: chunked", "401"),
+        ("without a credential", CM, "Content-Length: 1000000", "403"),
+        ("with an unknown credential", CM, "Authorization: Bearer x\r\nTransfer-Encoding: chunked", "401"),
         ("from one who may only look", CM, viewer + "Content-Length: 1000000", "403"),
         ("a long path", "/api/" + "x" * 8192, mine + "X: y", "414"),
         ("a large head", "/api", mine + "X: " + "y" * 33000, "431"),

@@ -112,7 +112,7 @@ def settle(known, listed):
         allowed = value if isinstance(value, set) else {value}
         check(found in allowed, "%s is %s, acknowledged was %s" % (name, found, allowed))
         known[name] = found
-    check_equal("nobody made", [name for name in there if name not in known], [])
+    check_equal("made by no client", [name for name in there if name not in known], [])
 
 
 def nothing_acknowledged_is_lost():

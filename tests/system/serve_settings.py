@@ -43,6 +43,8 @@ def mistakes_are_told_with_file_line_and_name():
             ("network: own", "bad.yaml:1: network: \"own\" is not one of shared, private"),
             ("verbose: perhaps", "bad.yaml:1: verbose: \"perhaps\" is neither true nor false"),
             ("restart-backoff: soon", "bad.yaml:1: restart-backoff: \"soon\" is not a duration"),
+            ("restart-backoff: 876601h", "bad.yaml:1: restart-backoff: \"876601h\" is not a duration"),
+            ("restart-backoff: 9223372036854775", "bad.yaml:1: restart-backoff: \"9223372036854775\" is not a duration of at most 100 years"),
             ("tls-name: a b", "bad.yaml:1: tls-name: \"a b\" is neither a host name nor an address"),
             ("allow-host-path: [/a, b]", "bad.yaml:1: allow-host-path: \"b\" is no prefix of paths"),
             ("node-resources: cpu=x", "bad.yaml:1: node-resources: \"cpu=x\": the part behind = must be a quantity"),

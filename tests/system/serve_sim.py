@@ -77,7 +77,7 @@ def a_pod_runs_until_it_is_deleted():
     wait_until("gone", lambda: not daemon.get("/api/v1/namespaces/default/pods")["items"])
 
 
-def the_speed_can_be_changed_while_it_runs():
+def the_speed_of_a_simulation_can_be_changed_while_it_runs():
     write("settings.yaml", "sim-speed: 1\n")
     daemon = sim_daemon("--config", "settings.yaml")
     write("settings.yaml", "sim-speed: 36000\n")
@@ -103,7 +103,7 @@ def a_simulation_and_real_pods_keep_to_their_own_directories():
     check_equal("back in its own", sim_daemon().stop(), 0)
 
 
-def without_a_directory_it_uses_one_beside_that_of_the_real_daemon():
+def a_simulated_daemon_has_a_default_directory_of_its_own():
     state = os.path.abspath("state")
     os.mkdir(state)
     daemon = Background("serve", "--runtime", "sim", "--listen", "none", env=dict(os.environ, XDG_STATE_HOME=state), name="usual")
@@ -114,7 +114,7 @@ def without_a_directory_it_uses_one_beside_that_of_the_real_daemon():
     check_equal("nothing else", os.listdir(state), ["jobflow-sim"])
 
 
-def what_ran_when_it_stopped_is_lost():
+def pods_that_ran_when_a_simulated_daemon_stopped_are_lost():
     daemon = sim_daemon()
     create(daemon, JOBS, job("long", sim_task("a", duration="1000h"), maxRetry=1))
     await_phase(daemon, "long", "Running")

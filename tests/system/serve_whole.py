@@ -33,7 +33,7 @@ def reported(daemon, name, script):
 
 
 # covers: reliability.md SEC-06
-def a_boxed_pod_is_given_no_credential_and_finds_none():
+def a_sandboxed_pod_is_given_no_credential_and_finds_none():
     doctor = jobflow("doctor", code=None).stdout
     daemon = Daemon("--isolation", "mounts" if os.getuid() == 0 else "user", ready=False)
     wait_until("ready or refused", lambda: "serving on" in daemon.output() or not daemon.running())

@@ -112,7 +112,7 @@ def a_service_hands_its_port_on_to_the_pods():
         check(re.match(r"127\.\d+\.\d+\.\d+$", run_there(made=made)), "an address of its own")
 
 
-def an_ordinary_user_has_them_too():
+def an_ordinary_user_has_services_too():
     """An ordinary user may not listen on port 80 itself."""
     need_one_thread()
     env = user_dir()
@@ -122,7 +122,7 @@ def an_ordinary_user_has_them_too():
         run_there(prefix=as_user(), env=env, cwd=env["TMPDIR"], made=made)
 
 
-def in_a_network_of_their_own():
+def services_work_in_a_private_network():
     need_private_network()
     for made in (objects(), datagram_objects()):
         check_in("address", "10.127.", run_there("--network", "private", made=made))
@@ -137,7 +137,7 @@ def connections_outlive_neither_their_pod_nor_its_service():
     daemon.apply(service("web", {"app": "web"}, [{"name": "http", "port": 7090, "targetPort": "http"}]), job("j", [server], minAvailable=1))
     ip = wait_until("an address", lambda: daemon.get("services")["items"][0]["spec"].get("clusterIP"))
     check_in("shown", ip, daemon("get", "svc").stdout)
-    check(refused(ip, 7090), "nobody has a port of that name")
+    check(refused(ip, 7090), "no pod has a port of that name")
     daemon("delete", "service", "web")
     daemon.apply(service("web", {"app": "web"}, [{"port": 7091, "targetPort": 8080}]))
     ip = wait_until("an address", lambda: daemon.get("services")["items"][0]["spec"].get("clusterIP"))
@@ -150,7 +150,7 @@ def connections_outlive_neither_their_pod_nor_its_service():
     nothing_left()
 
 
-def clients_see_who_is_behind_a_service():
+def clients_see_the_endpoints_of_a_service():
     """Checks Endpoints, an EndpointSlice, and the environment variables of pods that start later."""
     need_sandboxed_pods()
     daemon = Daemon()
@@ -166,7 +166,7 @@ def clients_see_who_is_behind_a_service():
     check_equal("told", daemon("logs", "pod/told-t-0").stdout, "%s:7092 tcp://%s:7092\n" % (ip, ip))
     check_equal("not told", daemon("logs", "pod/not-told-t-0").stdout, "..\n")
     daemon("delete", "vcjob", "j")
-    wait_until("nobody is", lambda: ":8080" not in daemon("get", "endpoints", "--no-headers").stdout)
+    wait_until("no endpoint is left", lambda: ":8080" not in daemon("get", "endpoints", "--no-headers").stdout)
     daemon("delete", "service", "web")
     wait_until("they go with it", lambda: not daemon.get("endpoints")["items"] and not daemon.get("endpointslices")["items"])
     daemon.stop()

@@ -88,6 +88,42 @@ def EVD_085__a_number_of_a_template_may_be_a_parameter():
     check_in("a text is refused", '"x", which $(params.num) stands for, is no integer', refused)
 
 
+def _flow_with_a_number_from_an_output(**job):
+    container = {"name": "c", "command": ["sh", "-c", 'echo "$N"'], "env": [{"name": "N", "value": "$(steps.count.outputs.n)"}]}
+    return flow("f", [script("count", "echo n=2 > /dev/termination-log"),
+                      {"name": "fan", "dependsOn": {"targets": ["count"]}, "jobTemplate": {"spec": dict(
+                          {"tasks": [{"name": "w", "replicas": "$(steps.count.outputs.n)",
+                                      "template": {"spec": {"containers": [container]}}}]}, **job)}}])
+
+
+def EVD_251__a_number_may_be_the_output_of_another_step():
+    manifest("f.yaml", _flow_with_a_number_from_an_output())
+    jobflow("validate", "--strict", "f.yaml")
+    jobflow("run", "f.yaml", "-o", "quiet")
+    check_equal("each pod has the output", logs("jf/f").split(), ["2", "2"])
+
+
+def EVD_251__an_output_that_is_no_number_fails_the_step():
+    doc = _flow_with_a_number_from_an_output()
+    doc["spec"]["flows"][0]["run"] = "echo n=many > /dev/termination-log"
+    manifest("f.yaml", doc)
+    end = jobflow("run", "f.yaml", "-o", "plain", code=1).stdout
+    check_in("the reason", 'InvalidOutput: jobTemplate: replicas: "many", which $(steps.count.outputs.n) stands for, is no integer', end)
+    check_in("where more is told, for there is no log", "explain jf/f fan", end)
+    check("logs job/f-fan" not in end, "nothing of a log")
+
+
+def EVD_252__a_step_with_an_unknown_output_is_checked_before_the_start():
+    doc = _flow_with_a_number_from_an_output(queue="nowhere")
+    doc["spec"]["flows"][1]["jobTemplate"]["spec"]["tasks"][0]["replicas"] = 3
+    manifest("f.yaml", doc)
+    check_in("the queue", 'queue "nowhere" does not exist', jobflow("run", "f.yaml", "-o", "quiet", code=2).stderr)
+    del doc["spec"]["flows"][1]["jobTemplate"]["spec"]["queue"]
+    manifest("f.yaml", doc)
+    steps = json.loads(jobflow("plan", "f.yaml", "-o", "json").stdout)["flows"][0]["steps"]
+    check_equal("what a step with an output in a variable needs", steps[1]["needs"], "3 pods")
+
+
 def a_patch_changes_a_template_whose_numbers_are_parameters():
     container = {"name": "c", "command": ["sh", "-c", 'echo "$WHO"']}
     steps = [{"name": "a", "patch": {"spec": {"tasks": [{"name": "w", "template": {"spec": {"containers": [

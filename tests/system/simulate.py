@@ -38,7 +38,7 @@ def a_simulation_that_goes_in_circles_is_ended():
     check_in("stderr", "  a is Running: ", done.stderr)
 
 
-def a_job_that_cannot_go_on_is_told_of():
+def a_job_that_cannot_continue_is_reported():
     job = dict(sim("j", replicas=2), kind="Job", apiVersion="batch.volcano.sh/v1alpha1")
     job["spec"]["queue"] = "closed"
     queue = {"apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "Queue", "metadata": {"name": "closed"},
@@ -71,7 +71,7 @@ def annotations_that_say_nothing_are_refused_with_their_line():
     check(done.stderr.startswith("error: f.yaml:"), "no line:\n" + done.stderr)
 
 
-def namespaces_that_nobody_defined_are_made():
+def namespaces_without_a_manifest_are_made():
     first, made = flow("f", [step("a")]), sim("a")
     first["metadata"]["namespace"] = made["metadata"]["namespace"] = "team-a"
     check_in("stdout", "f Succeed", simulate(first, made).stdout)

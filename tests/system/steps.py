@@ -43,7 +43,7 @@ def steps_of_a_large_flow_are_read_in_pages():
     check_in("by name only", "about objects by name", jobflow("get", "jf", "--subresource", "steps", "--data-dir", "d", code=2).stderr)
 
 
-def all_that_are_at_work_are_counted():
+def all_running_steps_are_counted():
     daemon = Daemon()
     roots = [step("s%d" % i, template="t") for i in range(1200)]
     manifest("f.yaml", flow("f", roots, scheduling={"queue": "closed"}), template("t"),
@@ -68,7 +68,7 @@ def path_parts(*args):
     return {line[:9].strip(): line[9:].strip() for line in told.split("critical path")[-1].split("longest way")[-1].splitlines()[1:]}
 
 
-def what_is_over_of_the_critical_path_is_told():
+def ended_steps_of_the_critical_path_are_listed():
     daemon = Daemon()
     large_flow(step("a", template="t"), step("a2", template="t"), step("b", ["a", "a2"], template="t"), step("long", ["b"]))
     for args in ((), ("--all",)):
@@ -79,10 +79,10 @@ def what_is_over_of_the_critical_path_is_told():
         check(re.match(r"s[0-9]+", parts["to come"]), parts["to come"])
     daemon.stop()
     told = jobflow("explain", "jf/f", "--data-dir", "d").stdout
-    check_in("nobody is asked", "--all names them", told)
+    check_in("no step is asked for", "--all names them", told)
 
 
-def of_a_long_path_the_end_is_asked_for():
+def only_the_end_of_a_long_critical_path_is_requested():
     daemon = Daemon()
     large_flow(step("k0", template="t"), *[step("k%d" % i, ["k%d" % (i - 1)], template="t") for i in range(1, 50)], step("long", ["k49"]))
     over = path_parts()["over"]
@@ -92,7 +92,7 @@ def of_a_long_path_the_end_is_asked_for():
     daemon.stop()
 
 
-def kubectl_reads_them_raw():
+def kubectl_reads_the_steps_subresource():
     daemon = Daemon()
     manifest("f.yaml", flow("f", [step("a"), step("b", ["a"])]), template("a"), template("b"))
     jobflow("apply", "-f", "f.yaml", "--data-dir", "d")

@@ -70,7 +70,7 @@ def another_user_of_the_machine_gets_nothing():
     still_well(daemon)
 
 
-def nobody_on_the_network_does_anything_without_a_credential():
+def a_client_on_the_network_can_do_nothing_without_a_credential():
     daemon = daemon_with(POD)
     connection = daemon.connect()
     told = {}

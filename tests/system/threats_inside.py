@@ -10,6 +10,7 @@ sys.dont_write_bytecode = True
 from lib import *  # noqa: E402,F403: sys.path is set above; cases use all names
 from lib_plugins import need_sandboxed_pods  # noqa: E402: sys.path is set above
 from lib_serve import *  # noqa: E402,F403: sys.path is set above; cases use all names
+from lib_tools import need_modules  # noqa: E402: sys.path is set above
 
 CANARY = "canary-of-threats-inside"
 PORT = 18081  # for pods with an address of their own
@@ -112,6 +113,7 @@ print("tried", flush=True)
 def a_pod_reaches_nothing_that_it_was_not_given():
     """Uses level full, the level for manifests of untrusted authors (docs/daemon.md)."""
     need_one_thread()
+    need_modules("ssl", "subprocess", "urllib.request", python="python3")
     tried = jobflow("run", "--isolation", "full", "--data-dir", "try", manifest("none.yaml", flow("f", [step("s", template="t")]), template("t")), code=None)
     if tried.returncode:
         raise Skip(tried.stderr.strip())
@@ -142,30 +144,30 @@ def growing(levels):
 
 def an_author_in_one_namespace_does_nothing_to_others():
     daemon = Daemon()
-    for ns in ("his", "other"):
+    for ns in ("author", "other"):
         make(daemon, "/api/v1/namespaces", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": ns}})
     make(daemon, SECRETS % "other", secret("s"))
-    his = jobflow("token", "--data-dir", "d", "create", "author", "--role", "editor", "-n", "his").stdout.strip()
-    make(daemon, MAPS % "his", config_map("c", v="1"), token=his)
+    token = jobflow("token", "--data-dir", "d", "create", "author", "--role", "editor", "-n", "author").stdout.strip()
+    make(daemon, MAPS % "author", config_map("c", v="1"), token=token)
     for verb in ("GET", "POST", "PUT", "PATCH", "DELETE"):
         for path in (SECRETS % "other", SECRETS % "other" + "/s", FLOWS % "other", PODS % "other", "/api/v1/secrets", "/api/v1/pods"):
             body = secret("s") if verb in ("POST", "PUT", "PATCH") else None
-            status, text = daemon.ask(verb, path, body, token=his)
+            status, text = daemon.ask(verb, path, body, token=token)
             check(status in (403, 405) and CANARY not in text, "%s %s: %d %s" % (verb, path, status, text))
 
     host = {"name": "h", "hostPath": {"path": "/"}}
-    make(daemon, PODS % "his", pod("host", ["cat", "/h/etc/shadow"], [host], [mount("h", "/h")]), token=his)
-    check_in("host paths", "HostPathForbidden", json.dumps(end_of(daemon, "host", "his")))
-    make(daemon, PODS % "his", pod("bomb", ["true"], env=growing(8)), token=his)
-    check_in("variables without end", "ArgumentsTooLong", json.dumps(end_of(daemon, "bomb", "his")))
+    make(daemon, PODS % "author", pod("host", ["cat", "/h/etc/shadow"], [host], [mount("h", "/h")]), token=token)
+    check_in("host paths", "HostPathForbidden", json.dumps(end_of(daemon, "host", "author")))
+    make(daemon, PODS % "author", pod("bomb", ["true"], env=growing(8)), token=token)
+    check_in("variables without end", "ArgumentsTooLong", json.dumps(end_of(daemon, "bomb", "author")))
     borrowed = [{"name": "K", "valueFrom": {"secretKeyRef": {"name": "s", "key": "key"}}}]
-    make(daemon, PODS % "his", pod("borrower", ["true"], env=borrowed), token=his)
-    wait_until("a secret of another namespace is none", lambda: 'secret \\"s\\" not found' in daemon.ask("GET", PODS % "his" + "/borrower")[1])
+    make(daemon, PODS % "author", pod("borrower", ["true"], env=borrowed), token=token)
+    wait_until("a secret of another namespace is none", lambda: 'secret \\"s\\" not found' in daemon.ask("GET", PODS % "author" + "/borrower")[1])
 
     make(daemon, PODS % "other", pod("neighbour", ["true"]))
     check_equal("the neighbour", end_of(daemon, "neighbour", "other")["phase"], "Succeeded")
     check_equal("the secret", base64.b64decode(daemon.get(SECRETS % "other" + "/s")["data"]["key"]).decode(), CANARY)
-    remove_all(daemon, "host", "bomb", "borrower", ns="his")
+    remove_all(daemon, "host", "bomb", "borrower", ns="author")
 
 
 # A server that answers requests endlessly, redirects them, or does not answer; it stops on request.
@@ -213,8 +215,9 @@ def pods_of(daemon):
     return [p["metadata"]["name"] for p in daemon.get(PODS % "default")["items"]]
 
 
-def a_program_that_answers_probes_leads_nowhere_and_holds_nobody_up():
+def a_hostile_answer_to_a_probe_redirects_and_delays_nothing():
     need_sandboxed_pods()
+    need_modules("http.server", python="python3")
     with socket.socket() as elsewhere:
         elsewhere.bind(("127.0.0.1", 0))
         elsewhere.listen()
@@ -278,18 +281,18 @@ def a_file_runs_no_program_and_reads_no_other():
 
 
 def command(name, queue, kind="Queue", version="scheduling.volcano.sh/v1beta1"):
-    return {"apiVersion": "bus.volcano.sh/v1alpha1", "kind": "Command", "metadata": {"name": name, "namespace": "his"},
+    return {"apiVersion": "bus.volcano.sh/v1alpha1", "kind": "Command", "metadata": {"name": name, "namespace": "author"},
             "action": "CloseQueue" if kind == "Queue" else "AbortJob", "target": {"apiVersion": version, "kind": kind, "name": queue, "uid": ""}}
 
 
 def an_editor_of_a_namespace_commands_its_jobs_but_no_queue():
     """A command for a queue needs the right to change queues, however it comes; one for an unknown queue leaves nothing."""
-    commands = "/apis/bus.volcano.sh/v1alpha1/namespaces/his/commands"
+    commands = "/apis/bus.volcano.sh/v1alpha1/namespaces/author/commands"
     daemon = Daemon()
-    check_equal("namespace", daemon.ask("POST", "/api/v1/namespaces", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "his"}})[0], 201)
+    check_equal("namespace", daemon.ask("POST", "/api/v1/namespaces", {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "author"}})[0], 201)
     check_equal("queue", daemon.ask("POST", "/apis/scheduling.volcano.sh/v1beta1/queues", {
         "apiVersion": "scheduling.volcano.sh/v1beta1", "kind": "Queue", "metadata": {"name": "team"}, "spec": {"weight": 1}})[0], 201)
-    token = jobflow("token", "--data-dir", daemon.data_dir, "create", "author", "--role", "editor", "-n", "his").stdout.strip()
+    token = jobflow("token", "--data-dir", daemon.data_dir, "create", "author", "--role", "editor", "-n", "author").stdout.strip()
     status, text = daemon.ask("POST", commands, command("close", "team"), token=token)
     check_equal("create", status, 403)
     check_in("why", 'cannot update resource "queues" in API group "scheduling.volcano.sh" at the cluster scope', json.loads(text)["message"])

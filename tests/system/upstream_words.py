@@ -117,7 +117,7 @@ def refusals_have_the_words_that_upstream_looks_for():
             check_in(json.dumps(body), piece, message)
 
 
-def refused_updates_have_them_too():
+def refused_updates_have_the_words_that_upstream_looks_for():
     daemon = Daemon()
     check_equal("queue", daemon.ask("POST", QUEUES, queue())[0], 201)
     status, answer = changed(daemon, QUEUES + "/q", weight=-1)

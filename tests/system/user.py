@@ -14,7 +14,7 @@ def ordinary(script, *cases):
     if os.geteuid() != 0:
         raise Skip("all tests run as this user anyway")
     if not can(ORDINARY + ["true"]):
-        raise Skip("setpriv cannot make us nobody here")
+        raise Skip("setpriv cannot start a program as the user nobody here")
     need_one_thread()
     run_there(ORDINARY, script, *cases)
 

@@ -73,7 +73,7 @@ def a_broken_document_fails_and_upstream_says_nothing_of_it():
     check_in("refused", "jobflow Flow is not DAG", vcctl("jobflow", "create", "-f", "bad.yaml", code=1).stdout)
 
 
-def what_is_missing_is_asked_for():
+def missing_names_are_errors_in_upstreams_words():
     store_of(flow("f", [step("a")]), template("a"))
     for args, text in [(("jobflow", "get"), "name is mandatory to get the particular jobflow details"),
                        (("jobtemplate", "get"), "name is mandatory to get the particular job template details"),
@@ -87,13 +87,13 @@ def objects_are_described_in_full():
     store_of(flow("f", [step("a")]), flow("g", [step("a")]), template("a"))
     one = json.loads(vcctl("jobflow", "describe", "-N", "f", "-o", "json").stdout)
     check_equal("members", list(one), ["kind", "apiVersion", "metadata", "spec", "status"])
-    check("managedFields" not in one["metadata"], "nobody reads managedFields")
+    check("managedFields" not in one["metadata"], "managedFields are not printed")
     both = vcctl("jobflow", "describe").stdout
     check_equal("all of the namespace", both.count("\n\n\napiVersion: "), 1)
     check_in("a template", "status:", vcctl("jobtemplate", "describe", "-N", "a").stdout)
 
 
-def the_rest_is_done_by_our_own_commands():
+def other_verbs_are_done_by_jobflows_own_commands():
     store_of(flow("f", [step("a")]), template("a"))
     os.symlink(JOBFLOW, "vcctl")
     help_text = by_name("--help")
@@ -117,13 +117,13 @@ def controllers_can_be_left_out():
     jobflow("apply", "-f", "f.yaml", "--data-dir", "d")
     wait_until("the flow's job is there", lambda: "f-a" in jobflow("get", "vcjob", "--data-dir", "d").stdout)
     job = json.loads(jobflow("get", "vcjob/f-a", "-o", "json", "--data-dir", "d").stdout)
-    check_equal("nobody looks after it", job.get("status", {}).get("state", {}).get("phase"), None)
+    check_equal("no controller acts on it", job.get("status", {}).get("state", {}).get("phase"), None)
     daemon.stop()
     check_in("both at once", "cannot be switched on and off at once",
              jobflow("serve", "--data-dir", "d", "--controllers", "-jobflow,+jobflow", code=2).stderr)
 
 
-def upstreams_meaning_can_be_asked_for():
+def compat_upstream_ignores_patches_as_upstream_does():
     patched = dict(step("a"), patch={"spec": {"tasks": [{"name": "main", "replicas": 2}]}})
     manifest("f.yaml", flow("f", [patched]), template("a"))
     for args, replicas in [((), 2), (("--jobflow-compat=upstream",), 1)]:

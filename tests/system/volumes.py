@@ -7,6 +7,7 @@ import sys
 sys.dont_write_bytecode = True
 from lib import *  # noqa: E402,F403: sys.path is set above; cases use all names
 from lib_plugins import *  # noqa: E402,F403: sys.path is set above; cases use all names
+from lib_user import can  # noqa: E402: sys.path is set above
 
 
 def pod(name, script, volumes, mounts, **spec):
@@ -233,6 +234,22 @@ def every_kind_of_volume_is_where_it_was_asked_for():
     check_equal("what it saw (%s)" % why(status), daemon("logs", "pod/p").stdout.splitlines(),
                 ["secret", "second", "key", 'x="y"', "250", "440", "400", "755", "755", "there", "tmpfs", "read-only", "files are read-only"])
     daemon.stop()
+    nothing_left()
+
+
+# The second root directory has the same files, and nothing that is mounted in a container is there by itself.
+CHROOT = ["unshare", "--mount", "--propagation", "private", "sh", "-c",
+          'here=$PWD && mount --rbind / root && exec chroot root sh -c \'cd "$0" && exec "$@"\' "$here" "$@"', "sh"]
+
+
+def probes_and_hooks_see_the_volumes_of_a_container_in_a_chroot():
+    need_sandboxed_pods()
+    os.mkdir("root")
+    if os.geteuid() or not can(CHROOT + ["true"]):
+        raise Skip("only root can change its root directory")
+    done = jobflow("run", "-o", "plain", "--logs", os.path.join(SOURCE, "examples/readiness.yaml"), prefix=CHROOT)
+    check_in("probed", "[readiness-app-client-0] the server is ready", done.stdout)
+    check_in("hooked", "[readiness-app-server-0] stopped in good order", done.stdout)
     nothing_left()
 
 

@@ -315,11 +315,11 @@ static void what_was_told_of_a_loop_goes_with_its_cause(void **state)
     loop = &flow_tracker_flows(tracker)->steps[0];
     end(fixture, "f-l-0", JOB_FAILED, 100);
     flow_fixture_advance(fixture, 1000);
-    flow_view_step_why(loop, &failed);
+    flow_view_step_reason(loop, &failed);
     check_has("failed", failed.data, "IterationFailed: iteration l-0 is Failed");
     flow_fixture_annotate(fixture, "f", "volcano.sh/jobFlowRetry", "1");
     flow_fixture_advance(fixture, 1000);
-    flow_view_step_why(loop, &again);
+    flow_view_step_reason(loop, &again);
     check_str("at work again", flow_view_step_state(loop), "Running");
     check_str("without a reason", again.data, NULL);
     flow_tracker_free(tracker);
@@ -349,6 +349,102 @@ static void a_loop_that_does_not_go_on_is_stopped(void **state)
     seen_release(&seen);
 }
 
+/* The status tells the end of loops and switches later than jobs tell of the steps behind them. */
+static void what_is_behind_a_loop_or_switch_is_told_after_its_end(void **state)
+{
+    static const struct {
+        const char *spec, *job, *told;
+        int exit_code;
+    } cases[] = {
+        {"flows: [{name: l, run: x, for: {items: [p, q]}}, {name: b, run: x, dependsOn: {targets: "
+         "[l]}}]",
+         "f-b", "l-1:Completed l:Completed b:Running", 0},
+        {"flows: [{name: l, run: x, for: {items: [p, q]}}, {name: r, dependsOn: {targets: [l]}, "
+         "switch: {cases: [{name: c, if: {terms: [{target: l, phases: [Failed]}]}, flows: [a]}], "
+         "default: [b]}}, {name: a, run: x}, {name: b, run: x}]",
+         "f-b", "l-1:Completed l:Completed r:Completed b:Running", 0},
+        {"flows: [{name: l, run: x, for: {items: [p, q]}}, {name: m, run: x, for: {items: [p]}, "
+         "dependsOn: {targets: [l]}}]",
+         "f-m-0", "l-1:Completed l:Completed m:Running m-0:Running", 0},
+        {"flows: [{name: l, run: x, for: {items: [p, q]}}, {name: b, run: x, when: always}]", "f-b",
+         "l-1:Completed l:Completed b:Running", 0},
+        {"flows: [{name: l, run: x, for: {items: [p, q]}}, {name: b, run: x, when: always}]", "f-b",
+         "l-1:Failed l:Failed b:Running", 1},
+        {"flows: [{name: l, run: x, for: {items: [p, q]}}, {name: b, run: x, dependsOn: {targets: "
+         "[l]}, if: {terms: [{target: l, phases: [Failed]}]}}]",
+         "f-b", "l-1:Failed l:Failed b:Running", 1},
+    };
+
+    for (size_t i = 0; i < countof(cases); i++) {
+        scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
+        struct seen seen = {0};
+        struct flow_tracker *tracker;
+        size_t told;
+
+        flow_fixture_spec(fixture, "f", "t", cases[i].spec);
+        tracker = follow(fixture, &seen);
+        flow_fixture_end(fixture, "f-l-0", 0, NULL);
+        flow_fixture_end(fixture, "f-l-1", cases[i].exit_code, NULL);
+        flow_fixture_phase(fixture, cases[i].job, JOB_RUNNING);
+        check_has(cases[i].spec, seen.steps.data, cases[i].told);
+        told = seen.steps.len;
+        flow_fixture_advance(fixture, 1000);
+        check_has("the status changes nothing of it", seen.steps.data, cases[i].told);
+        check("nor says it again", !strstr(seen.steps.data + told, "l:"));
+        flow_tracker_free(tracker);
+        seen_release(&seen);
+    }
+}
+
+static void a_step_that_fails_without_a_job_is_told(void **state)
+{
+    scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
+    struct seen seen = {0};
+    struct flow_tracker *tracker;
+
+    flow_fixture_spec(fixture, "f", "t",
+                      "flows: [{name: a, run: x}, {name: b, run: x, dependsOn: {targets: [a]}, "
+                      "env: [{name: X, value: $(steps.a.outputs.k)}]}]");
+    tracker = follow(fixture, &seen);
+    flow_fixture_end(fixture, "f-a", 0, NULL);
+    flow_fixture_advance(fixture, 1000);
+    check_has("told", seen.steps.data, "a:Completed b:Failed");
+    flow_tracker_free(tracker);
+    seen_release(&seen);
+}
+
+/* A switch that is decided anew between two statuses was not seen to wait. */
+static void a_switch_that_chooses_anew_is_told_again(void **state)
+{
+    scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);
+    struct seen seen = {0};
+    struct flow_tracker *tracker;
+    scoped(buf) struct buf why = {0};
+
+    flow_fixture_spec(fixture, "f", "t",
+                      "flows: [{name: a, run: x}, {name: r, dependsOn: {targets: [a]}, switch: "
+                      "{cases: [{name: good, if: {terms: [{target: a, output: {key: k, operator: "
+                      "Exists}}]}, flows: [b]}], default: [c]}}, {name: b, run: x}, {name: c, run: "
+                      "x}]");
+    tracker = follow(fixture, &seen);
+    flow_fixture_end(fixture, "f-a", 0, NULL);
+    flow_fixture_end(fixture, "f-c", 0, NULL);
+    flow_fixture_advance(fixture, 1000);
+    flow_view_step_reason(&flow_tracker_flows(tracker)->steps[1], &why);
+    check_str("first", why.data, "chose the default");
+    flow_fixture_annotate(fixture, "f", ANNOTATION_FLOW_RETRY_FROM, "a");
+    flow_fixture_annotate(fixture, "f", ANNOTATION_FLOW_RETRY, "1");
+    flow_fixture_advance(fixture, 1000);
+    flow_fixture_end(fixture, "f-a", 0, "k=1");
+    flow_fixture_end(fixture, "f-b", 0, NULL);
+    flow_fixture_advance(fixture, 1000);
+    buf_clear(&why);
+    flow_view_step_reason(&flow_tracker_flows(tracker)->steps[1], &why);
+    check_str("then", why.data, "chose good");
+    flow_tracker_free(tracker);
+    seen_release(&seen);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -361,6 +457,9 @@ int main(void)
         cmocka_unit_test(loops_tell_how_far_they_have_come),
         cmocka_unit_test(what_was_told_of_a_loop_goes_with_its_cause),
         cmocka_unit_test(a_loop_that_does_not_go_on_is_stopped),
+        cmocka_unit_test(what_is_behind_a_loop_or_switch_is_told_after_its_end),
+        cmocka_unit_test(a_step_that_fails_without_a_job_is_told),
+        cmocka_unit_test(a_switch_that_chooses_anew_is_told_again),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -375,6 +375,30 @@ static void a_step_that_waits_when_its_flow_ends_was_not_run(void **state)
     check_int("waiting", counts.waiting, 1);
 }
 
+/* The same status is read twice, and each time the one before it is freed. */
+static void a_reason_is_that_of_the_newest_status(void **state)
+{
+    static const char status[] = "{\"nodes\":[{\"name\":\"b\",\"phase\":\"Failed\","
+                                 "\"reason\":\"MissingOutput\",\"message\":\"%s\"}]}";
+    scoped(flow_view) struct flow_view *view =
+        view_of(RUN(STEP("a", "") "," STEP("b", "\"a\""), "\"state\":{\"phase\":\"Running\"}"));
+
+    for (int round = 0; round < 2; round++) {
+        scoped_str text = mem_printf(status, round ? "no output x" : "no output");
+        scoped(json) json_t *read = json_loads(text, 0, NULL);
+        scoped(buf) struct buf why = {0};
+
+        flow_view_complete(view, read);
+        flow_view_step_reason(&view->steps[1], &why);
+        check_str("reason", why.data,
+                  round ? "MissingOutput: no output x" : "MissingOutput: no output");
+    }
+    scoped(json) json_t *none = json_loads("{}", 0, NULL);
+
+    flow_view_complete(view, none);
+    check("none", !view->steps[1].reason && !view->steps[1].message);
+}
+
 static void durations_are_finer_than_stored_times(void **state)
 {
     scoped(flow_view) struct flow_view *view = view_of(
@@ -533,9 +557,30 @@ static void boxes_keep_their_distance(void **state)
     }
 }
 
+/* Volcano's own controller writes a list of jobs, and neither nodes nor bitmaps. */
+static void a_status_of_volcano_tells_the_states_of_steps(void **state)
+{
+    static const char text[] = RUN(
+        "{\"name\":\"a\"}," STEP("b", "\"a\"") "," STEP("c", "\"b\""),
+        "\"state\":{\"phase\":\"Running\"},\"jobStatusList\":[{\"name\":\"f-a\",\"state\":"
+        "\"Completed\",\"startTimestamp\":\"1970-01-01T12:00:00Z\",\"endTimestamp\":"
+        "\"1970-01-01T12:00:07Z\",\"restartCount\":2,\"runningHistories\":[]},{\"name\":\"f-b\","
+        "\"state\":\"Running\",\"startTimestamp\":\"1970-01-01T12:00:07Z\"},{\"name\":\"x\","
+        "\"state\":\"Failed\"},{\"name\":5}]");
+    scoped(flow_view) struct flow_view *view = view_of(text);
+
+    check_int("a", view->steps[0].state, VIEW_COMPLETED);
+    check_int("began", view->steps[0].created_ms, NOON_MS);
+    check_int("ended", view->steps[0].ended_ms, NOON_MS + 7000);
+    check_int("restarts", view->steps[0].restarts, 2);
+    check_int("b", view->steps[1].state, VIEW_RUNNING);
+    check_int("c", view->steps[2].state, VIEW_WAITING);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_status_of_volcano_tells_the_states_of_steps),
         cmocka_unit_test(what_is_no_flow_is_refused_at_its_field),
         cmocka_unit_test(a_view_of_text_is_linked_when_asked),
         cmocka_unit_test(layers_are_the_longest_ways),
@@ -554,6 +599,7 @@ int main(void)
         cmocka_unit_test(iterations_have_bits_behind_their_loop),
         cmocka_unit_test(attempts_of_a_large_flow_are_counted_by_bits),
         cmocka_unit_test(a_step_that_waits_when_its_flow_ends_was_not_run),
+        cmocka_unit_test(a_reason_is_that_of_the_newest_status),
         cmocka_unit_test(durations_are_finer_than_stored_times),
         cmocka_unit_test(a_final_step_comes_after_the_last_of_the_others),
         cmocka_unit_test(text_that_is_not_compact_is_read_all_the_same),

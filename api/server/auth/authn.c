@@ -4,11 +4,14 @@
  */
 #include "api/server/auth/authn.h"
 
+#include <openssl/crypto.h>
+#include <openssl/sha.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
 
-#include "base/hash.h"
+#include "base/collections/hash.h"
 #include "base/log.h"
 #include "base/mem.h"
 
@@ -26,6 +29,12 @@ struct local_user {
     struct identity *identity;
 };
 
+/* A token that this process shows itself. */
+struct lent_token {
+    unsigned char hash[BEARER_HASH];
+    struct identity *identity;
+};
+
 struct authn {
     struct loop *loop;
     char *token_path;
@@ -34,6 +43,8 @@ struct authn {
     struct identity *anonymous;
     struct local_user *users; /* users with a right by their uid, [n_users] */
     size_t n_users, users_cap;
+    struct lent_token *lent; /* [n_lent] */
+    size_t n_lent, lent_cap;
     struct bucket buckets[BUCKETS];
 };
 
@@ -54,6 +65,9 @@ void authn_free(struct authn *authn)
     for (size_t i = 0; i < authn->n_users; i++)
         identity_unref(authn->users[i].identity);
     mem_free(authn->users);
+    for (size_t i = 0; i < authn->n_lent; i++)
+        identity_unref(authn->lent[i].identity);
+    mem_free(authn->lent);
     bearer_tokens_release(&authn->bearers);
     identity_unref(authn->anonymous);
     mem_free(authn->token_path);
@@ -98,6 +112,89 @@ static struct identity *by_token(struct authn *authn, struct header_value token)
     return bearer ? identity_ref(bearer->identity) : NULL;
 }
 
+void authn_lend(struct authn *authn, struct identity *identity, char text[BEARER_TEXT + 1])
+{
+    struct lent_token *lent;
+
+    bearer_secret_make(text);
+    mem_grow(authn->lent, authn->n_lent, authn->lent_cap);
+    lent = &authn->lent[authn->n_lent++];
+    lent->identity = identity_ref(identity);
+    SHA256((const unsigned char *)text, BEARER_TEXT, lent->hash);
+}
+
+/* Compares with all of them: the time must not depend on the match. */
+static struct lent_token *find_lent(struct authn *authn, struct header_value token)
+{
+    unsigned char hash[BEARER_HASH];
+    struct lent_token *found = NULL;
+
+    SHA256((const unsigned char *)token.text, token.len, hash);
+    for (size_t i = 0; i < authn->n_lent; i++)
+        if (CRYPTO_memcmp(authn->lent[i].hash, hash, sizeof hash) == 0)
+            found = &authn->lent[i];
+    return found;
+}
+
+void authn_withdraw(struct authn *authn, const char *text)
+{
+    struct lent_token *lent = find_lent(authn, (struct header_value){text, strlen(text)});
+
+    if (!lent)
+        return;
+    identity_unref(lent->identity);
+    *lent = authn->lent[--authn->n_lent];
+}
+
+static const char token_prefix[] = "token ", uid_prefix[] = "uid ";
+
+bool authn_credential_of(const struct authn *authn, const struct identity *identity,
+                         struct buf *out)
+{
+    for (size_t i = 0; i < authn->bearers.count; i++)
+        if (authn->bearers.items[i].identity == identity) {
+            buf_str(out, token_prefix);
+            bearer_token_describe(&authn->bearers.items[i], out);
+            return true;
+        }
+    for (size_t i = 0; i < authn->n_users; i++)
+        if (authn->users[i].identity == identity) {
+            buf_printf(out, "%s%u", uid_prefix, authn->users[i].uid);
+            return true;
+        }
+    return false;
+}
+
+/* Every call checks whether the file has changed, as for a request with the token. */
+static struct identity *by_description(struct authn *authn, const char *description,
+                                       int64_t *out_expires_ms)
+{
+    const struct bearer_token *bearer;
+    struct error err = {0};
+
+    if (!authn_reload(authn, &err)) {
+        log_error("tokens cannot be read", kv_str("error", err.message));
+        return NULL;
+    }
+    bearer = bearer_tokens_described(&authn->bearers, description, loop_wall_ms(authn->loop));
+    if (!bearer)
+        return NULL;
+    *out_expires_ms = bearer->expires_ms;
+    return bearer->identity;
+}
+
+struct identity *authn_by_credential(struct authn *authn, const char *credential,
+                                     int64_t *out_expires_ms)
+{
+    *out_expires_ms = 0;
+    if (strncmp(credential, token_prefix, sizeof token_prefix - 1) == 0)
+        return by_description(authn, credential + sizeof token_prefix - 1, out_expires_ms);
+    if (strncmp(credential, uid_prefix, sizeof uid_prefix - 1) == 0)
+        return authn_identity_of_uid(
+            authn, (unsigned)strtoul(credential + sizeof uid_prefix - 1, NULL, 10));
+    return NULL;
+}
+
 void authn_allow_uid(struct authn *authn, unsigned uid, struct identity *identity)
 {
     mem_grow(authn->users, authn->n_users, authn->users_cap);
@@ -122,6 +219,13 @@ static bool may_fail(struct authn *authn, const char *peer)
     return ++bucket->failures <= FAILURES_A_SECOND;
 }
 
+static struct identity *by_lent(struct authn *authn, struct header_value token)
+{
+    const struct lent_token *lent = find_lent(authn, token);
+
+    return lent && !lent->identity->revoked ? identity_ref(lent->identity) : NULL;
+}
+
 static bool take_bearer(struct header_value authorization, struct header_value *out)
 {
     static const char scheme[] = "Bearer ";
@@ -137,10 +241,12 @@ struct identity *authn_authenticate(struct authn *authn, const struct credential
                                     struct error *err)
 {
     struct identity *identity = NULL;
-    struct header_value token;
+    struct header_value token = {0};
 
     if (credentials->authorization.text) {
         if (take_bearer(credentials->authorization, &token))
+            identity = credentials->socket ? by_lent(authn, token) : NULL;
+        if (!identity && token.text)
             identity = by_token(authn, token);
     } else if (credentials->certificate) {
         identity = identity_ref(credentials->certificate);

@@ -12,7 +12,8 @@
 
 /* clang-format off */
 const struct authz_rule authz_rules[] = {
-    /* Columns: group, resource, who may read, who may write, who may write subresources. */
+    /* Columns: group, resource, who may read, who may write, who may write subresources, and who may
+     * delete where that is another role. */
     {"",                       "pods",                   V, E, E},
     {"",                       "services",               V, E, A},
     {"",                       "endpoints",              V, E, A},
@@ -32,13 +33,18 @@ const struct authz_rule authz_rules[] = {
     {"apiextensions.k8s.io",   "customresourcedefinitions", V, A, A, .cluster = true},
     {"batch",                  "jobs",                   V, E, A},
     {"batch.volcano.sh",       "jobs",                   V, E, A},
+    {"batch.volcano.sh",       "cronjobs",               V, E, A},
     {"bus.volcano.sh",         "commands",               V, E, A},
     {"flow.volcano.sh",        "jobflows",               V, E, A},
     {"flow.volcano.sh",        "jobtemplates",           V, E, A},
+    {"flow.volcano.sh",        "flowtriggers",           V, E, A},
     {"scheduling.volcano.sh",  "podgroups",              V, E, A},
     {"scheduling.volcano.sh",  "queues",                 V, A, A, .cluster = true},
     /* A PodLog names files by the uid of a pod, which may belong to another namespace. */
     {"jobflow.dev",            "podlogs",                V, A, A},
+    {"jobflow.dev",            "cacheentries",           V, A, A, E},
+    /* A Submission tells the namespace and the id of a job, which may be that of others. */
+    {"jobflow.dev",            "submissions",            V, A, A, .cluster = true, .whole = true},
     {0},
 };
 
@@ -50,6 +56,7 @@ static const struct {
     {"pods",     "status",  V, A},
     {"pods",     "binding", A, A},
     {"jobflows", "steps",   V, A},
+    {"jobflows", "progress", V, A},
 };
 
 /* Any authenticated user may query its own permissions. */
@@ -61,20 +68,21 @@ static const struct {
     {"authentication.k8s.io", "selfsubjectreviews"},
 };
 
-enum audience { EVERYBODY, AUTHENTICATED, ADMINISTRATORS };
+enum audience { UNAUTHENTICATED, AUTHENTICATED, ADMINISTRATORS };
 
 static const struct {
     const char *path;
     enum audience audience;
 } paths[] = {
-    {"livez",   EVERYBODY},
-    {"readyz",  EVERYBODY},
+    {"livez",   UNAUTHENTICATED},
+    {"readyz",  UNAUTHENTICATED},
     {"",        AUTHENTICATED}, /* the page / */
     {"healthz", AUTHENTICATED},
     {"version", AUTHENTICATED},
     {"api",     AUTHENTICATED},
     {"apis",    AUTHENTICATED},
     {"openapi", AUTHENTICATED},
+    {"v1",      AUTHENTICATED}, /* submissions; each item is authorized by its namespace */
     {"metrics", ADMINISTRATORS},
     {"backup",  ADMINISTRATORS},
     {"debug",   ADMINISTRATORS},
@@ -158,7 +166,7 @@ static bool path_allowed(const struct identity *identity, const char *path)
 {
     for (size_t i = 0; i < countof(paths); i++)
         if (strcmp(paths[i].path, path) == 0)
-            return paths[i].audience == EVERYBODY ||
+            return paths[i].audience == UNAUTHENTICATED ||
                    (paths[i].audience == AUTHENTICATED && identity->authenticated) ||
                    identity_role(identity, NULL) == ROLE_ADMIN;
     return identity_role(identity, NULL) == ROLE_ADMIN;
@@ -186,6 +194,8 @@ static enum role needed(const struct authz_rule *rule, const struct authz_attrib
 {
     bool reads = is_reading(attributes->verb);
 
+    if (!attributes->subresource && rule->deletes && strncmp(attributes->verb, "delete", 6) == 0)
+        return rule->deletes;
     if (!attributes->subresource)
         return reads ? rule->reads : rule->writes;
     for (size_t i = 0; i < countof(subresource_rules); i++)
@@ -209,8 +219,9 @@ bool authz_allows(const struct identity *identity, const struct authz_attributes
     rule = rule_of(attributes);
     if (!rule)
         return false;
-    role = rule->cluster && is_reading(attributes->verb) ? identity_best_role(identity)
-                                                         : identity_role(identity, attributes->ns);
+    role = rule->cluster && !rule->whole && is_reading(attributes->verb)
+               ? identity_best_role(identity)
+               : identity_role(identity, rule->whole ? NULL : attributes->ns);
     return role >= needed(rule, attributes);
 }
 

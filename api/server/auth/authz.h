@@ -33,7 +33,9 @@ struct authz_rule {
     const char *group, *resource;
     enum role reads, writes; /* the least role that may */
     enum role writes_status; /* the least role that may write subresources */
+    enum role deletes;       /* the least role that may delete; 0: that which may write */
     bool cluster;            /* the resource has no namespace, and a role in any namespace suffices
-                              * to read it */
+                              * to read it, unless `whole` is set */
+    bool whole;              /* the least role is needed in all namespaces */
 };
 extern const struct authz_rule authz_rules[]; /* ends with resource NULL */

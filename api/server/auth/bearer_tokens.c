@@ -240,7 +240,7 @@ bool bearer_tokens_save(const struct bearer_tokens *tokens, const char *path, st
     jsonw_close_list(&w);
     jsonw_close(&w);
     buf_char(&text, '\n');
-    return file_write_atomic(path, text.data, text.len, 0600, err);
+    return file_write_changed(path, text.data, text.len, 0600, err);
 }
 
 static struct bearer_token *by_name(const struct bearer_tokens *tokens, const char *name)
@@ -266,6 +266,50 @@ static bool check_name(const char *name, struct error *err)
                name);
 }
 
+void bearer_token_describe(const struct bearer_token *token, struct buf *out)
+{
+    write_hex(token->hash, out);
+    buf_printf(out, " %s %zu", role_names[token->role], token->n_namespaces);
+    for (size_t i = 0; i < token->n_namespaces; i++)
+        buf_printf(out, " %s", token->namespaces[i]);
+    buf_printf(out, " %s", token->name);
+}
+
+const struct bearer_token *bearer_tokens_described(const struct bearer_tokens *tokens,
+                                                   const char *description, int64_t now_ms)
+{
+    unsigned char hash[BEARER_HASH];
+    scoped_str hex = mem_printf("%.*s", BEARER_HASH * 2, description);
+
+    for (size_t i = 0; read_hex(hex, hash) && i < tokens->count; i++) {
+        const struct bearer_token *token = &tokens->items[i];
+        scoped(buf) struct buf text = {0};
+
+        if (memcmp(token->hash, hash, sizeof hash) != 0)
+            continue;
+        bearer_token_describe(token, &text);
+        if (strcmp(text.data, description) == 0 &&
+            (!token->expires_ms || now_ms < token->expires_ms))
+            return token;
+    }
+    return NULL;
+}
+
+static void make_secret(unsigned char secret[BEARER_HASH])
+{
+    if (RAND_bytes(secret, BEARER_HASH) != 1)
+        mem_fatal("no random numbers");
+}
+
+void bearer_secret_make(char text[BEARER_TEXT + 1])
+{
+    unsigned char secret[BEARER_HASH];
+
+    make_secret(secret);
+    write_text(secret, text);
+    OPENSSL_cleanse(secret, sizeof secret);
+}
+
 bool bearer_tokens_add(struct bearer_tokens *tokens, const struct bearer_token_request *request,
                        char text[BEARER_TEXT + 1], struct error *err)
 {
@@ -281,8 +325,7 @@ bool bearer_tokens_add(struct bearer_tokens *tokens, const struct bearer_token_r
     if (tokens->count == BEARER_MAX)
         return error_set(err, ERR_TOO_MANY, "", "there are %d tokens already; revoke some first",
                          BEARER_MAX);
-    if (RAND_bytes(secret, sizeof secret) != 1)
-        mem_fatal("no random numbers");
+    make_secret(secret);
     mem_grow(tokens->items, tokens->count, tokens->cap);
     token = &tokens->items[tokens->count++];
     *token =

@@ -40,6 +40,15 @@ bool bearer_tokens_save(const struct bearer_tokens *tokens, const char *path, st
 void bearer_tokens_release(struct bearer_tokens *tokens);
 SCOPED_DEFINE(bearer_tokens, struct bearer_tokens, bearer_tokens_release)
 
+/** Appends a text that names the token and its rights, without its secret: two tokens have the same
+ * one only when the hash of the secret, role, namespaces and name are equal. */
+void bearer_token_describe(const struct bearer_token *token, struct buf *out);
+/** Returns the token with this description; NULL when there is none, or when it has expired. */
+const struct bearer_token *bearer_tokens_described(const struct bearer_tokens *tokens,
+                                                   const char *description, int64_t now_ms);
+/** Makes a secret in the form of a token. */
+void bearer_secret_make(char text[BEARER_TEXT + 1]);
+
 struct bearer_token_request {
     const char *name;
     enum role role;
@@ -56,6 +65,7 @@ bool bearer_tokens_add(struct bearer_tokens *tokens, const struct bearer_token_r
 /** Removes a token. Returns false when there is no token of that name. */
 bool bearer_tokens_remove(struct bearer_tokens *tokens, const char *name);
 
-/** The token with this text, compared in constant time. NULL when it is unknown or expired. */
+/** Returns the token with this text, compared in constant time. NULL when it is unknown or expired.
+ */
 const struct bearer_token *bearer_tokens_find(const struct bearer_tokens *tokens, const char *text,
                                               size_t len, int64_t now_ms);

@@ -32,15 +32,15 @@ struct identity {
     size_t n_groups;
     struct grant *grants; /* roles by namespace, [n_grants]; names are borrowed from the groups */
     size_t n_grants;
-    size_t connections; /* connections that have a lasting place because of this identity */
+    size_t connections; /* connections that are not evicted because of this identity */
     bool authenticated;
     bool revoked; /* the token of the user has been removed; connections that use it should be
                    * closed */
 };
 
-/** A user with these groups and system:authenticated. Copies. */
+/** Returns a user with these groups and system:authenticated. Copies. */
 struct identity *identity_new(const char *user, const char *const *groups, size_t n_groups);
-/** A user with a role, everywhere or (n_namespaces > 0) in some namespaces. */
+/** Returns a user with a role, everywhere or (n_namespaces > 0) in some namespaces. */
 struct identity *identity_with_role(const char *user, enum role role, const char *const *namespaces,
                                     size_t n_namespaces);
 struct identity *identity_anonymous(void);
@@ -48,7 +48,7 @@ struct identity *identity_ref(struct identity *identity);
 void identity_unref(struct identity *identity); /* NULL is ignored */
 SCOPED_DEFINE_PTR(identity, struct identity *, identity_unref)
 
-/** The greatest role in a namespace; with `ns` NULL the greatest that holds everywhere. */
+/** Returns the greatest role in a namespace; with `ns` NULL the greatest that holds everywhere. */
 enum role identity_role(const struct identity *identity, const char *ns);
-/** The greatest role in any namespace. */
+/** Returns the greatest role in any namespace. */
 enum role identity_best_role(const struct identity *identity);

@@ -100,7 +100,7 @@ static bool set_serial(X509 *certificate)
     return ok;
 }
 
-/* A certificate with version, serial number, key and validity; NULL on failure. */
+/* Returns a certificate with version, serial number, key and validity; NULL on failure. */
 static X509 *begin_certificate(EVP_PKEY *key, int64_t now_s, int64_t days)
 {
     X509 *certificate = X509_new();

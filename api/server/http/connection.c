@@ -27,16 +27,16 @@ const char *connection_peer_name(const struct connection *c)
 bool connection_is_revoked(const struct connection *c)
 {
     for (const struct exchange *x = c->first; x; x = x->next)
-        if (x->identity && x->identity->revoked)
+        if (x->stream && x->identity && x->identity->revoked)
             return true;
     return false;
 }
 
-void connection_place(const struct connection *c, struct place_holder *out)
+void connection_eviction_candidate(const struct connection *c, struct eviction_candidate *out)
 {
-    *out = (struct place_holder){
-        .standing = c->known || connection_socket(c) == IO_UNIX ? STANDING_KNOWN
-                    : c->io.has_received                        ? STANDING_STRANGER
+    *out = (struct eviction_candidate){
+        .standing = c->known || connection_socket(c) == IO_UNIX ? STANDING_AUTHENTICATED
+                    : c->io.has_received                        ? STANDING_UNAUTHENTICATED
                                                                 : STANDING_SILENT,
         .group = c->group,
         .number = c->number,
@@ -48,8 +48,8 @@ enum io_socket connection_socket(const struct connection *c)
     return c->io.uv.handle.type == UV_TCP ? IO_TCP : IO_UNIX;
 }
 
-/* The first authenticated request gives the connection a lasting place, unless its sender has too
- * many of them. Administrators are not bounded. */
+/* After its first authenticated request the connection is not evicted any more, unless its user has
+ * too many connections. Administrators have no limit. */
 void connection_take_identity(struct connection *c, struct identity *identity)
 {
     if (c->known || !identity->authenticated ||
@@ -74,7 +74,7 @@ void connection_set_peer(struct connection *c, struct identity *identity, char *
     identity_unref(c->socket_identity);
     c->peer = name;
     c->socket_identity = identity;
-    place_group(name, c->group);
+    peer_group(name, c->group);
 }
 
 static enum connection_awaits awaited(const struct connection *c)
@@ -193,7 +193,7 @@ static bool is_finished(const struct connection *c)
 void connection_advance(struct connection *c)
 {
     if (c->io.in_flight == 0 && c->first && c->first->stream && !c->flush.posted)
-        api_drained(c->first->stream);
+        c->first->handler->ops->drained(c->first->stream);
     if (c->state == RESPONDING && takes_requests(c)) {
         c->state = READING_HEAD;
         if (!c->peer_ended)

@@ -12,12 +12,11 @@
  * complete within one turn of the loop carries its length; one that goes on is chunked. Deadlines
  * apply to a head, to a body and to the wait for a response as a whole (SEC-10, L-23, L-24).
  */
-#include "api/server/api.h"
 #include "api/server/auth/authn.h"
+#include "api/server/http/connection_eviction.h"
 #include "api/server/http/connection_io.h"
+#include "api/server/http/handler.h"
 #include "api/server/http/host_check.h"
-#include "api/server/http/places.h"
-#include "api/server/rest/request_record.h"
 
 struct connection;
 
@@ -27,11 +26,14 @@ enum { LARGE_BODY_BYTES = 4 << 20, LARGE_BODIES_MAX = 4 };
 /* What the connections of a listener have in common; borrowed. */
 struct connection_env {
     struct loop *loop;
-    struct api *api;
-    struct authn *authn;             /* who may do what; NULL: every client may do everything */
-    const struct host_list *hosts;   /* checked for TCP; may be NULL for unix sockets */
-    size_t connections_per_identity; /* connections of one identity that keep their place when there
-                                      * are too many strangers */
+    struct http_handler *handler;
+    struct http_handler *page;     /* answers what is below /ui/ instead; NULL: none */
+    struct authn *authn;           /* users and their rights; NULL: the handler identifies
+                                    * clients, or every client has all rights */
+    const struct host_list *hosts; /* checked for TCP; may be NULL for unix sockets */
+    size_t
+        connections_per_identity; /* connections of one identity that stay open when there are too
+                                      * many unauthenticated ones */
     size_t *large_bodies; /* number being read over all connections; may be NULL: not counted */
     void (*closed)(void *ctx, struct connection *c);
     /* Called for each complete request; may be NULL. */
@@ -54,10 +56,12 @@ struct connection *connection_new(const struct connection_env *env,
                                   const struct connection_peer *peer);
 uv_stream_t *connection_stream(struct connection *connection);
 const char *connection_peer_name(const struct connection *connection);
-/** Returns true when a request in progress was authenticated by a token that is now revoked. */
+/** Returns true when a request whose response has not ended was authenticated by a token that is now
+ * revoked. */
 bool connection_is_revoked(const struct connection *connection);
 /** Says in `out` how much right to its place the connection has. `out->group` is borrowed. */
-void connection_place(const struct connection *connection, struct place_holder *out);
+void connection_eviction_candidate(const struct connection *connection,
+                                   struct eviction_candidate *out);
 enum io_socket connection_socket(const struct connection *connection);
 /** Sets what accepting reveals of the peer; both are consumed. */
 void connection_set_peer(struct connection *connection, struct identity *identity, char *name);

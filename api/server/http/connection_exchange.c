@@ -44,7 +44,7 @@ static void exchange_free(struct exchange *x)
     if (!x)
         return;
     if (x->stream)
-        api_cancel(take(x->stream));
+        x->handler->ops->cancel(take(x->stream));
     exchange_record(x);
     watch_batcher_remove(&x->batch_entry);
     exchange_drop_blobs(&x->blobs);
@@ -76,6 +76,7 @@ struct exchange *exchange_begin(struct connection *c)
     if (!x)
         x = mem_alloc(sizeof *x);
     x->connection = c;
+    x->handler = c->handler;
     x->method = API_OTHER;
     x->method_name = "-";
     x->after = CLOSE_AFTER; /* changed when the request has been read to its end */
@@ -123,12 +124,22 @@ void exchange_drop_all(struct connection *c)
     exchange_free(take(c->spare));
 }
 
+/* Returns the size of the response; API_SIZE_UNKNOWN while it is not known. */
+static size_t response_size(const struct exchange *x)
+{
+    const struct http_handler_ops *ops = x->handler->ops;
+
+    if (!x->stream)
+        return 0;
+    return ops->response_size ? ops->response_size(x->stream) : API_SIZE_UNKNOWN;
+}
+
 bool exchange_has_room(const struct connection *c)
 {
     size_t n = 0, bytes = 0;
 
     for (const struct exchange *x = c->first; x; x = x->next) {
-        size_t size = x->stream ? api_response_size(x->stream) : 0;
+        size_t size = response_size(x);
 
         if (x->after != KEEP_OPEN || size == API_SIZE_UNKNOWN)
             return false;
@@ -161,7 +172,8 @@ void exchange_record(struct exchange *x)
 
     if (!x->status)
         return;
-    api_record(c->env->api, &record);
+    if (x->handler->ops->record)
+        x->handler->ops->record(x->handler, &record);
     if (c->env->answered)
         c->env->answered(c->env->ctx, &record);
     x->status = 0;

@@ -52,7 +52,7 @@ struct io_events {
 /** Initialises the connection. `context` NULL: without TLS. */
 void io_init(struct connection_io *io, uv_loop_t *loop, enum io_socket socket,
              struct tls_context *context, struct buf *in, const struct io_events *events);
-/** Both may be called again at any time. */
+/** Starts and stops reading. Both may be called repeatedly. */
 void io_read_start(struct connection_io *io);
 void io_read_stop(struct connection_io *io);
 /** Sends a packet and leaves it empty. Bytes that the socket takes at once are never in flight;

@@ -65,24 +65,6 @@ static void check_certificate(struct connection *c)
     c->certificate = identity_new(user.data, list, n);
 }
 
-static bool authenticate(struct connection *c, struct error *err)
-{
-    struct credentials credentials = {.socket = c->socket_identity, .peer = c->peer};
-
-    if (!c->env->authn || c->reading->identity)
-        return true;
-    check_certificate(c);
-    credentials.certificate = c->certificate;
-    credentials.certificate_refused = c->certificate_check == CERTIFICATE_UNKNOWN;
-    if (c->authorization.len)
-        credentials.authorization =
-            (struct header_value){c->authorization.data, c->authorization.len};
-    c->reading->identity = authn_authenticate(c->env->authn, &credentials, err);
-    if (c->reading->identity)
-        connection_take_identity(c, c->reading->identity);
-    return c->reading->identity != NULL;
-}
-
 static struct api_request request_of(const struct connection *c)
 {
     const struct exchange *x = c->reading;
@@ -97,14 +79,48 @@ static struct api_request request_of(const struct connection *c)
         .body = c->body.data,
         .body_len = c->body.len,
         .identity = x->identity,
+        .peer = c->peer,
+        .head = text_or_null(&c->head),
+        .head_len = c->head.len,
     };
+}
+
+/* Lets a handler that knows its clients by itself say who has sent the request. */
+static void identify(struct connection *c)
+{
+    struct http_handler *handler = c->handler;
+    const struct api_request request = request_of(c);
+
+    if (!handler->ops->identify || c->reading->identity)
+        return;
+    c->reading->identity = handler->ops->identify(handler, &request);
+    if (c->reading->identity)
+        connection_take_identity(c, c->reading->identity);
+}
+
+static bool authenticate(struct connection *c, struct error *err)
+{
+    struct credentials credentials = {.socket = c->socket_identity, .peer = c->peer};
+
+    identify(c);
+    if (!c->env->authn || c->reading->identity)
+        return true;
+    check_certificate(c);
+    credentials.certificate = c->certificate;
+    credentials.certificate_refused = c->certificate_check == CERTIFICATE_UNKNOWN;
+    if (c->authorization.len)
+        credentials.authorization =
+            (struct header_value){c->authorization.data, c->authorization.len};
+    c->reading->identity = authn_authenticate(c->env->authn, &credentials, err);
+    if (c->reading->identity)
+        connection_take_identity(c, c->reading->identity);
+    return c->reading->identity != NULL;
 }
 
 /* Authenticates the request that is being read and passes it to `call`. The exchange has a stream
  * afterwards unless `call` returned none. */
 static void call_api(struct connection *c,
-                     struct api_stream *(*call)(struct connection *c,
-                                                const struct api_request *request))
+                     void *(*call)(struct connection *c, const struct api_request *request))
 {
     struct exchange *x = c->reading;
     struct api_request request;
@@ -114,21 +130,25 @@ static void call_api(struct connection *c,
     x->method_name = llhttp_method_name((llhttp_method_t)c->parser.method);
     x->head_only = x->method == API_HEAD;
     if (!authenticate(c, &err)) {
-        x->stream = api_refuse(c->env->api, &err, &x->response);
+        x->stream = c->handler->ops->refuse(c->handler, &err, &x->response);
         return;
     }
     request = request_of(c);
     x->stream = call(c, &request);
 }
 
-static struct api_stream *authorize(struct connection *c, const struct api_request *request)
+static void *authorize(struct connection *c, const struct api_request *request)
 {
-    return api_authorize(c->env->api, request, &c->reading->response, &c->body_max);
+    struct http_handler *handler = c->handler;
+
+    return handler->ops->authorize(handler, request, &c->reading->response, &c->body_max);
 }
 
-static struct api_stream *handle(struct connection *c, const struct api_request *request)
+static void *handle(struct connection *c, const struct api_request *request)
 {
-    return api_handle(c->env->api, request, &c->reading->response);
+    struct http_handler *handler = c->handler;
+
+    return handler->ops->handle(handler, request, &c->reading->response);
 }
 
 static void dispatch(struct connection *c)
@@ -137,7 +157,7 @@ static void dispatch(struct connection *c)
 
     x->bytes_in = c->body.len;
     call_api(c, handle);
-    x->long_running = api_is_long_running(x->stream);
+    x->long_running = c->handler->ops->is_long_running(x->stream);
     exchange_enqueue(c);
     request_reset(c);
     c->state = exchange_has_room(c) && !c->draining ? READING_HEAD : RESPONDING;
@@ -201,7 +221,8 @@ static bool count_large_body(struct connection *c)
     return true;
 }
 
-/* The size of the next chunk. One that would make the body too large is refused before it comes. */
+/* Takes the size of the next chunk. A chunk that would make the body too large is refused before it
+ * comes. */
 static int on_chunk(llhttp_t *parser)
 {
     struct connection *c = parser->data;
@@ -243,6 +264,31 @@ static void copy_value(struct buf *to, struct header_value value)
     buf_add(to, value.text, value.len);
 }
 
+/* Returns what answers the request with this head: the page for what is below /ui/. */
+static struct http_handler *handler_for(const struct connection *c, size_t len)
+{
+    static const char prefix[] = " /ui/";
+    const char *target = memchr(c->in.data, ' ', len);
+    size_t left = target ? len - (size_t)(target - c->in.data) : 0;
+
+    return c->env->page && left >= sizeof prefix - 1 &&
+                   memcmp(target, prefix, sizeof prefix - 1) == 0
+               ? c->env->page
+               : c->env->handler;
+}
+
+/* Refuses a request that a web page made a browser send. No browser sends one to a unix socket. */
+static bool check_head(const struct connection *c, size_t len, const struct request_head *head,
+                       struct error *err)
+{
+    struct http_handler *handler = c->handler;
+
+    if (handler->ops->check_head)
+        return connection_socket(c) == IO_UNIX ||
+               handler->ops->check_head(handler, c->in.data, len, head, err);
+    return !c->env->hosts || host_check(c->env->hosts, head, err);
+}
+
 /* Checks the head and starts its exchange; false when it is incomplete or refused. */
 static bool read_head(struct connection *c)
 {
@@ -265,8 +311,8 @@ static bool read_head(struct connection *c)
     }
     if (!len)
         return false;
-    if (!request_head_parse(c->in.data, len, &head, &err) ||
-        (c->env->hosts && !host_check(c->env->hosts, &head, &err))) {
+    c->handler = handler_for(c, len);
+    if (!request_head_parse(c->in.data, len, &head, &err) || !check_head(c, len, &head, &err)) {
         response_refuse(c, &err);
         return false;
     }
@@ -276,6 +322,8 @@ static bool read_head(struct connection *c)
     copy_value(&c->accept_encoding, head.accept_encoding);
     copy_value(&c->content_type, head.content_type);
     copy_value(&c->authorization, head.authorization);
+    if (c->handler->ops->keeps_head)
+        copy_value(&c->head, (struct header_value){c->in.data, len});
     if (head.user_agent.len > AGENT_BYTES_MAX)
         head.user_agent.len = AGENT_BYTES_MAX;
     copy_value(&c->reading->user_agent, head.user_agent);
@@ -331,7 +379,7 @@ static bool read_body(struct connection *c)
     return true;
 }
 
-/* Empty lines before a request are ignored (RFC 9112, 2.2). */
+/* Drops empty lines before a request (RFC 9112, 2.2). */
 static void drop_empty_lines(struct connection *c)
 {
     size_t n = 0;
@@ -384,8 +432,8 @@ static const llhttp_settings_t *settings(void)
 
 static void each_buffer(struct connection *c, void (*act)(struct buf *buf))
 {
-    struct buf *const buffers[] = {&c->accept, &c->accept_encoding, &c->content_type,
-                                   &c->authorization, &c->body};
+    struct buf *const buffers[] = {
+        &c->accept, &c->accept_encoding, &c->content_type, &c->authorization, &c->body, &c->head};
 
     for (size_t i = 0; i < countof(buffers); i++)
         act(buffers[i]);
@@ -407,6 +455,7 @@ void request_reset(struct connection *c)
         empty(&c->in);
     llhttp_init(&c->parser, HTTP_REQUEST, settings());
     c->parser.data = c;
+    c->handler = c->env->handler;
     c->searched = c->parsed = 0;
     mem_free(take(c->refusal));
     c->message_done = c->wants_continue = false;

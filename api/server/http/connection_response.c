@@ -144,13 +144,13 @@ static void on_round(struct watch_batch_entry *batch_entry)
     send_all(container_of(batch_entry, struct exchange, batch_entry)->connection);
 }
 
-/* Sends at the end of the turn. */
+/* Arranges that the response is sent at the end of the turn. */
 static void flush_later(struct exchange *x)
 {
     loop_post(x->connection->loop, &x->connection->flush);
 }
 
-/* A header that the API sets replaces the default. */
+/* Returns whether the API has set the header, which then replaces the default. */
 static bool has_header(const char *const *headers, size_t n_headers, const char *name)
 {
     for (size_t i = 0; i < n_headers; i++)
@@ -159,7 +159,7 @@ static bool has_header(const char *const *headers, size_t n_headers, const char 
     return false;
 }
 
-/* The Date header, cached for the current second. */
+/* Returns the Date header, cached for the current second. */
 static const char *http_date(time_t now)
 {
     static time_t last = -1;
@@ -174,6 +174,7 @@ static const char *http_date(time_t now)
 
 static void begin_head(struct exchange *x, int status, const char *content_type)
 {
+    const char *more = x->handler->ops->headers;
     struct loop *loop = x->connection->loop;
 
     x->status = status;
@@ -187,6 +188,8 @@ static void begin_head(struct exchange *x, int status, const char *content_type)
                x->id);
     if (content_type)
         buf_printf(&x->head, "Content-Type: %s\r\n", content_type);
+    if (more)
+        buf_str(&x->head, more);
     if (x->after != KEEP_OPEN)
         buf_str(&x->head, "Connection: close\r\n");
     x->progress = RESPONSE_BEGUN;
@@ -208,13 +211,14 @@ static void on_head(struct api_response *response, int status, const char *conte
 static void on_blob(struct api_response *response, struct blob *blob)
 {
     struct exchange *x = exchange_of(response);
+    struct http_handler *handler = x->handler;
 
     mem_grow(x->blobs.at, x->blobs.n, x->blobs.cap);
     x->blobs.at[x->blobs.n++] = blob_ref(blob);
     x->blobs.bytes += blob->len;
     x->bytes_out += blob->len;
-    if (x->long_running)
-        watch_batcher_add(api_watch_batcher(x->connection->env->api), &x->batch_entry);
+    if (x->long_running && handler->ops->batcher)
+        watch_batcher_add(handler->ops->batcher(handler), &x->batch_entry);
     else
         flush_later(x);
 }
@@ -335,7 +339,7 @@ void response_refuse_late(struct connection *c)
     struct exchange *x = c->first;
     struct error err = {0};
 
-    api_cancel(take(x->stream));
+    x->handler->ops->cancel(take(x->stream));
     error_set(&err, ERR_TIMEOUT, "",
               "the request was not answered in %d s; whether it takes effect is not known",
               RESPONSE_MS / 1000);

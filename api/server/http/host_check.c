@@ -7,7 +7,7 @@
 #include <string.h>
 #include <strings.h>
 
-/* The name in "name", "name:port" or "[::1]:port". */
+/* Returns the name in "name", "name:port" or "[::1]:port". */
 static struct header_value without_port(struct header_value host)
 {
     const char *end;

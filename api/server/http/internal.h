@@ -51,8 +51,9 @@ struct exchange {
     uint64_t bytes_in;
 
     /* The members from here on belong to the response. */
+    struct http_handler *handler; /* makes the response */
     struct api_response response;
-    struct api_stream *stream;   /* produces the response; NULL: it is complete or not begun */
+    void *stream;                /* the handler's; NULL: the response is complete or not begun */
     struct buf head, out;        /* status line and headers; body bytes: not yet handed over */
     struct exchange_blobs blobs; /* blobs that follow the bytes in `out` */
     struct watch_batch_entry batch_entry;
@@ -100,14 +101,16 @@ struct connection {
     enum certificate_check certificate_check;
     struct identity *known; /* identity of the first authenticated request, which is counted; NULL:
                              * none yet */
-    char group[PLACE_GROUP_MAX];
+    char group[PEER_GROUP_MAX];
     uint64_t number; /* number of the connection, in the order of arrival */
 
     /* The members from here on belong to the request that is being read. */
+    struct http_handler *handler; /* answers the request; the listener's until its path is known */
     llhttp_t parser;
     struct buf in;   /* bytes received and not yet consumed */
     size_t searched; /* number of bytes that are known to contain no end of a head */
     struct buf accept, accept_encoding, content_type, authorization, body;
+    struct buf head; /* the head as received, for a handler that keeps it */
     size_t head_len, body_max;
     size_t parsed;              /* bytes of the request's head, body and framing so far */
     int64_t began_ms, began_ns; /* time of the request's first byte */
@@ -123,7 +126,7 @@ struct connection {
     bool draining, peer_ended;
 };
 
-/* http/connection.c */
+/* Defined in http/connection.c. */
 
 /** Reacts to any change: takes further requests if there is room, closes the connection if it is
  * finished, and sets the deadline of what it waits for now. */
@@ -134,7 +137,7 @@ void connection_progress(struct connection *c);
 /** Takes note of who has sent a request on this connection. */
 void connection_take_identity(struct connection *c, struct identity *identity);
 
-/* http/connection_exchange.c */
+/* Defined in http/connection_exchange.c. */
 
 /** Starts the exchange of the request whose head is complete, as c->reading. */
 struct exchange *exchange_begin(struct connection *c);
@@ -151,7 +154,7 @@ bool exchange_has_room(const struct connection *c);
 /** Reports the exchange to the metrics and the logs; once. */
 void exchange_record(struct exchange *x);
 
-/* http/connection_request.c */
+/* Defined in http/connection_request.c. */
 
 /** Prepares for the next request; the buffers are emptied. */
 void request_reset(struct connection *c);
@@ -162,7 +165,7 @@ void request_consume(struct connection *c);
 /** Sends 100 Continue if the client expects it and no earlier request is pending. */
 void request_send_continue(struct connection *c);
 
-/* http/connection_response.c */
+/* Defined in http/connection_response.c. */
 
 void response_init_connection(struct connection *c);
 /** Sets the callbacks by which the API responds in this exchange. */

@@ -15,18 +15,18 @@
 
 #include "api/server/http/unix_path.h"
 #include "base/log.h"
+#include "base/loop/metrics.h"
 #include "base/mem.h"
-#include "base/metrics.h"
 
 enum {
     CONNECTIONS_MAX = 1024, /* default limit of connections (L-22) */
     CONNECTIONS_PER_PEER = 128,
     LISTEN_BACKLOG = 4096, /* the kernel's usual bound */
     ACCEPTS_A_TURN = 16,
-    STRANGERS_PART = 2,   /* silent connections, and strangers, have at most 1/2 of the places */
-    SPARE_FILES = 64,     /* L-42: file descriptors kept free for the store, pods and logs */
-    UNIX_FILES_PART = 16, /* 1/16 of all file descriptors is kept for the unix socket */
-    KEEPALIVE_S = 60,     /* idle time after which TCP probes the peer */
+    UNAUTHENTICATED_PART = 2, /* limits of silent, and of unauthenticated connections: 1/2 of all */
+    SPARE_FILES = 64,         /* L-42: file descriptors kept free for the store, pods and logs */
+    UNIX_FILES_PART = 16,     /* 1/16 of all file descriptors is kept for the unix socket */
+    KEEPALIVE_S = 60,         /* idle time after which TCP probes the peer */
 };
 
 struct listen_socket {
@@ -47,6 +47,7 @@ struct listen_socket {
 struct listener {
     struct loop *loop;
     struct connection_env env[2]; /* environment by enum io_socket */
+    struct api_handler api;       /* the handler of a listener that serves the API */
     struct listener_options options;
     struct tls_context *tls; /* a reference; NULL without TCP */
     struct listen_socket *sockets;
@@ -54,7 +55,7 @@ struct listener {
     struct connection **connections; /* open connections, [count] */
     size_t count, cap;
     uint64_t arrived; /* number of connections so far */
-    bool is_crowded;  /* the newest connection took the place of another */
+    bool is_crowded;  /* another connection was closed for the newest one */
     struct timer next_turn;
     struct metric *refused;
     size_t large_bodies;
@@ -108,21 +109,17 @@ void listener_set_limits(struct listener *listener, size_t connections_max,
         listener->env[i].connections_per_identity = listener->options.connections_per_peer;
 }
 
-struct listener *listener_new(struct loop *loop, struct api *api,
-                              const struct listener_options *options)
+static struct listener *make(struct loop *loop, const struct listener_options *options)
 {
     struct listener *listener = mem_alloc(sizeof *listener);
 
     if (options)
         listener->options = *options;
-    listener_set_limits(listener, listener->options.connections_max,
-                        listener->options.connections_per_peer);
     listener->loop = loop;
     listener->next_turn.fire = on_next_turn;
     listener->refused = metric_of(metrics_family(loop_metrics(loop), &refused_def), NULL);
     listener->env[IO_UNIX] = (struct connection_env){
         .loop = loop,
-        .api = api,
         .authn = listener->options.authn,
         .large_bodies = &listener->large_bodies,
         .closed = on_connection_closed,
@@ -131,7 +128,36 @@ struct listener *listener_new(struct loop *loop, struct api *api,
     };
     listener->env[IO_TCP] = listener->env[IO_UNIX];
     listener->env[IO_TCP].hosts = listener->options.hosts;
+    listener_set_limits(listener, listener->options.connections_max,
+                        listener->options.connections_per_peer);
     return listener;
+}
+
+static struct listener *serve(struct listener *listener, struct http_handler *handler)
+{
+    for (size_t i = 0; i < countof(listener->env); i++)
+        listener->env[i].handler = handler;
+    return listener;
+}
+
+struct listener *listener_new_for(struct loop *loop, struct http_handler *handler,
+                                  const struct listener_options *options)
+{
+    return serve(make(loop, options), handler);
+}
+
+struct listener *listener_new(struct loop *loop, struct api *api,
+                              const struct listener_options *options)
+{
+    struct listener *listener = make(loop, options);
+
+    return serve(listener, api_handler_init(&listener->api, api));
+}
+
+void listener_set_page(struct listener *listener, struct http_handler *page)
+{
+    for (size_t i = 0; i < countof(listener->env); i++)
+        listener->env[i].page = page;
 }
 
 void listener_drop_revoked(struct listener *listener)
@@ -213,22 +239,22 @@ static size_t count_sockets(const struct listener *listener, enum io_socket sock
     return n;
 }
 
-/* The connection that gives up its place for the newest one, or NULL. `full`: there is no room at
- * all, so any connection of a stranger has to. */
-static struct connection *to_give_up(const struct listener *listener, bool full)
+/* Returns the connection to close for the newest one, or NULL. `full`: there is no room at all, so
+ * any unauthenticated connection may be closed. */
+static struct connection *to_evict(const struct listener *listener, bool full)
 {
-    struct place_holder *holders = mem_array(listener->count, sizeof *holders);
-    const struct place_bounds bounds = {
-        .strangers = full ? 0 : listener->options.connections_max / STRANGERS_PART,
+    struct eviction_candidate *candidates = mem_array(listener->count, sizeof *candidates);
+    const struct eviction_bounds bounds = {
+        .unauthenticated = full ? 0 : listener->options.connections_max / UNAUTHENTICATED_PART,
         .per_group = full ? SIZE_MAX : listener->options.connections_per_peer * 2,
     };
     long at;
 
     for (size_t i = 0; i < listener->count; i++)
-        connection_place(listener->connections[i], &holders[i]);
-    at = place_to_give_up(holders, listener->count, listener->count - 1, &bounds);
-    mem_free(holders);
-    return at == PLACE_NONE ? NULL : listener->connections[at];
+        connection_eviction_candidate(listener->connections[i], &candidates[i]);
+    at = eviction_choose(candidates, listener->count, listener->count - 1, &bounds);
+    mem_free(candidates);
+    return at == EVICT_NONE ? NULL : listener->connections[at];
 }
 
 static void tell(const struct listener *listener, const char *what,
@@ -239,23 +265,24 @@ static void tell(const struct listener *listener, const char *what,
     metric_add(listener->refused, 1);
 }
 
-/* Makes room for the newest connection. Returns false when it is refused. Those of the unix socket
- * have a bound of their own and give nothing up: the kernel has told who they are. */
+/* Makes room for the newest connection. Returns false when it is refused. Connections of the unix
+ * socket have a limit of their own and are never closed for others, because the kernel has
+ * identified their users. */
 static bool make_room(struct listener *listener, struct connection *newest, enum io_socket socket)
 {
     bool scarce = files_are_scarce(newest, socket);
     bool full = scarce || count_sockets(listener, socket) > listener->options.connections_max;
-    struct connection *eldest = socket == IO_TCP ? to_give_up(listener, full) : NULL;
+    struct connection *oldest = socket == IO_TCP ? to_evict(listener, full) : NULL;
 
     if (socket == IO_TCP)
-        listener->is_crowded = eldest != NULL;
-    if (eldest) {
-        tell(listener, "connection without credentials gives up its place", eldest);
-        connection_close(eldest);
+        listener->is_crowded = oldest != NULL;
+    if (oldest) {
+        tell(listener, "connection without credentials gives up its place", oldest);
+        connection_close(oldest);
     } else if (full) {
         tell(listener, scarce ? "too many open files" : "too many connections", newest);
     }
-    return eldest || !full;
+    return oldest || !full;
 }
 
 static void accept_one(struct listen_socket *sock)

@@ -15,8 +15,8 @@
 /* Certificate, key, and the CA of client certificates; reference-counted. */
 struct tls_context;
 
-/** INVALID when the texts (PEM) are not a certificate and its key. `client_ca` may be NULL: then
- * clients are not asked for a certificate. */
+/** Makes a context. INVALID when the texts (PEM) are not a certificate and its key. `client_ca` may
+ * be NULL: then clients are not asked for a certificate. */
 struct tls_context *tls_context_new(const char *certificate, const char *key, const char *client_ca,
                                     struct error *err);
 struct tls_context *tls_context_ref(struct tls_context *context);

@@ -13,7 +13,8 @@ struct unix_path {
     char text[sizeof((struct sockaddr_un){0}).sun_path];
 };
 
-/** NOT_FOUND when the directory does not exist; INVALID when even the name is too long. */
+/** Opens the directory of the socket. NOT_FOUND when the directory does not exist; INVALID when
+ * even the name is too long. */
 bool unix_path_open(const char *path, struct unix_path *out, struct error *err);
 void unix_path_release(struct unix_path *path);
 SCOPED_DEFINE(unix_path, struct unix_path, unix_path_release)

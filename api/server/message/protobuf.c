@@ -12,7 +12,7 @@
 
 static const char magic[4] = "k8s";
 
-/* The text of a field of the envelope (owned); it has no NUL. */
+/* Returns the text of a field of the envelope (owned); it has no NUL. */
 static char *text_of(const struct pb_item *item, struct error *err)
 {
     if (item->bytes.len && memchr(item->bytes.at, '\0', item->bytes.len)) {

@@ -12,7 +12,7 @@ bool protobuf_has(const struct kind *kind);
 
 extern const struct schema *const protobuf_list_meta; /* the metadata of a list */
 
-/** The table of a message, or NULL. *out_metadata is the table of its field 1 when it lacks a row
- * for metadata, else NULL. */
+/** Returns the table of a message, or NULL. *out_metadata is the table of its field 1 when it lacks
+ * a row for metadata, else NULL. */
 const struct schema *protobuf_schema_of(const char *api_version, const char *kind,
                                         const struct schema **out_metadata);

@@ -74,7 +74,13 @@ enum {
     CONTENT_TYPE,
     EXPECT,
     ORIGIN,
-    USER_AGENT
+    USER_AGENT,
+    COOKIE,
+    KEY,
+    FETCH_SITE,
+    FETCH_MODE,
+    FETCH_DEST,
+    IF_NONE_MATCH,
 };
 
 static const struct {
@@ -94,6 +100,12 @@ static const struct {
     [EXPECT]            = {"Expect",            false, NULL,         offsetof(struct request_head, expect)},
     [ORIGIN]            = {"Origin",            false, NULL,         offsetof(struct request_head, origin)},
     [USER_AGENT]        = {"User-Agent",        false, NULL,         offsetof(struct request_head, user_agent)},
+    [COOKIE]            = {"Cookie",            false, NULL,         offsetof(struct request_head, cookie)},
+    [KEY]               = {"Jobflow-Key",       false, NULL,         offsetof(struct request_head, key)},
+    [FETCH_SITE]        = {"Sec-Fetch-Site",    false, NULL,         offsetof(struct request_head, fetch_site)},
+    [FETCH_MODE]        = {"Sec-Fetch-Mode",    false, NULL,         offsetof(struct request_head, fetch_mode)},
+    [FETCH_DEST]        = {"Sec-Fetch-Dest",    false, NULL,         offsetof(struct request_head, fetch_dest)},
+    [IF_NONE_MATCH]     = {"If-None-Match",     false, NULL,         offsetof(struct request_head, if_none_match)},
     /* clang-format on */
 };
 

@@ -21,10 +21,12 @@ struct header_value {
 struct request_head {
     struct header_value accept, accept_encoding, content_type, expect, authorization, host, origin,
         user_agent;
+    /* Used by the web page alone. */
+    struct header_value cookie, key, fetch_site, fetch_mode, fetch_dest, if_none_match;
 };
 
-/** Length of the head including its empty line; 0 when it is not complete. The first `searched`
- * bytes are known to hold no end. */
+/** Returns the length of the head including its empty line; 0 when it is not complete. The first
+ * `searched` bytes are known to hold no end. */
 size_t request_head_length(const char *bytes, size_t len, size_t searched);
 
 /** Returns whether every line received so far ends with CR LF. Otherwise sets BAD_REQUEST at once,

@@ -5,7 +5,7 @@
  */
 #include <stdint.h>
 
-#include "base/arena.h"
+#include "base/collections/arena.h"
 #include "base/error.h"
 
 enum {
@@ -29,7 +29,7 @@ bool request_target_too_long(struct error *err);
 bool request_target_parse(const char *text, struct arena *arena, struct request_target *out,
                           struct error *err);
 
-/** The value of a query parameter, or NULL; the first of several counts. */
+/** Returns the value of a query parameter, or NULL; the first of several counts. */
 const char *request_query(const struct request_target *target, const char *key);
 /** Returns true when the parameter is present and neither 0 nor false. */
 bool request_query_bool(const struct request_target *target, const char *key);

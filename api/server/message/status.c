@@ -238,7 +238,7 @@ static bool is_undecodable(const struct error_list *errors, const struct status_
     return about->kind && !about->options && status_is_undecodable(&errors->items[0], about->kind);
 }
 
-/* Uses the words of Go's JSON decoder, which names "spec.containers[0].name" without the index:
+/* Adds the message of Go's JSON decoder, which names "spec.containers[0].name" without the index:
  * "spec.containers.name". */
 static void add_undecodable(const struct error *err, const struct status_subject *about,
                             struct buf *out)

@@ -17,12 +17,18 @@ static bool is_type(const char *content_type, const char *type)
     return n == strlen(type) && strncasecmp(content_type, type, n) == 0;
 }
 
+/* A flow of many steps and a submission of many jobs may be large. */
+static bool is_large(const struct api_call *call)
+{
+    return call->route.kind == &kind_job_flow || submit_is_path(&call->target);
+}
+
 static json_t *parse_yaml(const struct api_call *call, struct error_list *duplicates,
                           struct error *err)
 {
     scoped(yaml_reader) struct yaml_reader *reader =
         yaml_reader_new(call->request->body, call->request->body_len,
-                        call->route.kind == &kind_job_flow ? &yaml_limits_flow : &yaml_limits_body);
+                        is_large(call) ? &yaml_limits_flow : &yaml_limits_body);
     scoped(json) json_t *first = NULL;
     json_t *next = NULL;
 
@@ -48,7 +54,7 @@ static bool takes_protobuf(const struct api_call *call)
 
 const struct json_limits *body_limits(const struct api_call *call)
 {
-    return call->route.kind == &kind_job_flow ? &json_limits_flow : &json_limits_body;
+    return is_large(call) ? &json_limits_flow : &json_limits_body;
 }
 
 static json_t *parse(const struct api_call *call, struct error_list *duplicates, struct error *err)

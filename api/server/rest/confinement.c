@@ -30,17 +30,21 @@ static bool mark(const struct api_call *call, const char *ns, struct error *err)
     return ok;
 }
 
-bool confinement_require(const struct api_call *call, struct error *err)
+bool confinement_require_ns(const struct api_call *call, const char *ns, struct error *err)
 {
     const struct api_confinement *confinement = &call->api->confinement;
     const struct identity *identity = call->request->identity;
     const struct object *object;
 
-    if (!confinement->possible || !identity || !may_lead_to_pods(call) ||
-        identity_role(identity, NULL) == ROLE_ADMIN)
+    if (!confinement->possible || !identity || identity_role(identity, NULL) == ROLE_ADMIN)
         return true;
-    object = store_get(call->api->store, &kind_namespace, "", call->route.ns);
+    object = store_get(call->api->store, &kind_namespace, "", ns);
     if (!object || meta_annotation(object->meta, ANNOTATION_CONFINED))
         return true; /* nothing can be created in a namespace that does not exist */
-    return confinement->possible(confinement->ctx, err) && mark(call, call->route.ns, err);
+    return confinement->possible(confinement->ctx, err) && mark(call, ns, err);
+}
+
+bool confinement_require(const struct api_call *call, struct error *err)
+{
+    return !may_lead_to_pods(call) || confinement_require_ns(call, call->route.ns, err);
 }

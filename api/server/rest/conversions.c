@@ -14,7 +14,7 @@ void api_set_conversions(struct api *api, const struct api_conversions *conversi
     api->conversions = *conversions;
 }
 
-/* The object to convert; NULL with NOT_FOUND, or NOT_IMPLEMENTED without conversions. */
+/* Returns the object to convert; NULL with NOT_FOUND, or NOT_IMPLEMENTED without conversions. */
 static const struct object *find_source(const struct api_call *call, struct error *err)
 {
     if (call->api->conversions.to_job)
@@ -24,7 +24,7 @@ static const struct object *find_source(const struct api_call *call, struct erro
     return NULL;
 }
 
-/* The template from which the job was made, according to its annotation; NULL. */
+/* Returns the template from which the job was made, according to its annotation; NULL. */
 static const struct object *origin_of(const struct api_call *call, const struct object *job)
 {
     const char *full = meta_annotation(job->meta, LABEL_CREATED_BY_TEMPLATE);

@@ -177,7 +177,7 @@ static bool unescape(char *value)
     return true;
 }
 
-/* Length up to the comma that ends a requirement. */
+/* Returns the length up to the comma that ends a requirement. */
 static size_t term_length(const char *text)
 {
     size_t n = 0;

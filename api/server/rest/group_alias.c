@@ -50,7 +50,8 @@ static const char *shown_name(const struct group_alias *alias, const char *store
     return stored;
 }
 
-/* `shown` need not be terminated, because it is the first step of a path. */
+/* Returns the stored name of the member that is shown as `shown`, which is the first step of a path
+ * and need not be terminated. */
 static const char *stored_name(const struct group_alias *alias, const char *shown, size_t len)
 {
     for (const struct group_alias_member *member = alias->members; member->stored; member++)

@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "base/metrics.h"
+#include "base/loop/metrics.h"
 #include "base/version.h"
 
 static bool check_ping(const struct api *api, struct error *err)

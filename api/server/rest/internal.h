@@ -17,6 +17,9 @@
 #include "api/server/rest/store_metrics.h"
 #include "api/server/rest/traffic.h"
 #include "api/server/rest/watch_event_cache.h"
+#include "api/submit/addresses.h"
+#include "api/submit/ids.h"
+#include "api/submit/retention.h"
 
 enum { BACKLOG_LOW = 256 << 10 }; /* a stream produces its next piece below this backlog */
 
@@ -44,6 +47,10 @@ struct api {
     LIST_HEAD(, watch) watches;
     size_t unread_bytes;
     struct store_metrics store_metrics;
+    struct submit_ids submit_ids;              /* the ids that were given to submitted jobs */
+    size_t submission_items;                   /* most items of a submission; 0: the default */
+    struct submit_addresses *submit_addresses; /* NULL for a read-only store */
+    struct submit_retention *submit_retention; /* NULL for a read-only store */
     char *backup_path; /* where a copy of the store is made; NULL: backups are off */
     bool is_daemon, stopping;
 };
@@ -126,7 +133,7 @@ struct api_stream *reply_failure(const struct api_call *call, const struct error
 struct api_stream *reply_deleted(const struct api_call *call, const char *uid);
 /** Responds with a Status of Success that has no details. */
 struct api_stream *reply_success(const struct api_call *call, int status);
-/** The object that the path names, or NULL with NOT_FOUND. Borrowed. */
+/** Returns the object that the path names, or NULL with NOT_FOUND. Borrowed. */
 const struct object *find_object(const struct api_call *call, struct error *err);
 
 /* rest/write_options.c: options and results of a write */
@@ -150,11 +157,11 @@ bool dry_run_parse(const struct request_target *target, enum registry_dry_run *o
 
 /* rest/body.c: request bodies */
 
-/** The body as a document (owned): exactly one object in JSON, YAML or protobuf. NULL with
+/** Returns the body as a document (owned): exactly one object in JSON, YAML or protobuf. NULL with
  * BAD_REQUEST, TOO_LARGE or MEDIA_TYPE. A duplicate member is noted in `duplicates` and its last
  * value holds; with NULL it is an error. */
 json_t *body_parse(const struct api_call *call, struct error_list *duplicates, struct error *err);
-/** The size and depth allowed for the body; a JobFlow may be larger than other objects. */
+/** Returns the size and depth allowed for the body; a JobFlow may be larger than other objects. */
 const struct json_limits *body_limits(const struct api_call *call);
 
 /* rest/confinement.c: pods of authors who are no administrators */
@@ -162,6 +169,8 @@ const struct json_limits *body_limits(const struct api_call *call);
 /** Marks the request's namespace if its sender is such an author and asks for a change. False when
  * the change is refused: its pods could not be confined. */
 bool confinement_require(const struct api_call *call, struct error *err);
+/** The same for a change in `ns` that the path of the request does not name. */
+bool confinement_require_ns(const struct api_call *call, const char *ns, struct error *err);
 
 /* The verbs; each returns the stream that responds. */
 
@@ -178,6 +187,7 @@ struct api_stream *verb_evict(const struct api_call *call);
 struct api_stream *verb_scale_get(const struct api_call *call);
 struct api_stream *verb_scale_set(const struct api_call *call);
 struct api_stream *verb_steps(const struct api_call *call);
+struct api_stream *verb_progress(const struct api_call *call);
 struct api_stream *verb_template(const struct api_call *call);
 struct api_stream *verb_instantiate(const struct api_call *call);
 struct api_stream *verb_bind(const struct api_call *call);
@@ -190,6 +200,10 @@ struct api_stream *page_health(const struct api_call *call);
 /** POST of a review: a question about the sender's own permissions, which is not stored. Ref:
  * spec/kube-api.md 6.12. */
 struct api_stream *page_review(const struct api_call *call);
+/** POST below /v1: submissions of jobs (armada-submit.md B.2). */
+struct api_stream *page_submit(const struct api_call *call);
+/** Returns whether the path may be one of page_submit, whose bodies may be as large as a JobFlow. */
+bool submit_is_path(const struct request_target *target);
 /** GET /backup: a consistent copy of the store as an SQLite file. It holds Secrets, so only
  * administrators get it. */
 struct api_stream *page_backup(const struct api_call *call);

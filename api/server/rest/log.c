@@ -47,7 +47,8 @@ static void release(struct api_stream *stream)
     mem_free(log);
 }
 
-/* The present version of the pod; NULL once it is deleted, even if another pod has its name. */
+/* Returns the present version of the pod; NULL once it is deleted, even if another pod has its
+ * name. */
 static const struct object *current_pod(const struct log_stream *log)
 {
     const struct object *pod =
@@ -187,7 +188,7 @@ static void add_names(const struct object *pod, struct buf *out)
         buf_char(out, ']');
 }
 
-/* The name of the container, borrowed from the pod; NULL with kube-apiserver's error. */
+/* Returns the name of the container, borrowed from the pod; NULL with kube-apiserver's error. */
 static const char *choose_container(const struct object *pod, const char *wanted, struct error *err)
 {
     const struct pod_spec *spec = pod_spec_of(pod);
@@ -325,7 +326,7 @@ static bool log_open(struct log_stream *log, const struct object *pod, struct er
     return false;
 }
 
-/* The container of a PodLog: the one that is named, or the only one. */
+/* Returns the container of a PodLog: the one that is named, or the only one. */
 static const char *choose_kept(const struct object *kept, const char *wanted, struct error *err)
 {
     const struct pod_log *facts = pod_log_of(kept);

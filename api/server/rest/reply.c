@@ -53,8 +53,8 @@ static size_t size(const struct api_stream *stream)
 
 static const struct stream_ops ops = {run, release, .size = size};
 
-/* A Warning header. The text is a quoted string of RFC 9110, without characters that could end the
- * header. */
+/* Returns a Warning header. The text is a quoted string of RFC 9110, without characters that could
+ * end the header. */
 static char *warning_header(const struct error *warning)
 {
     scoped(buf) struct buf out = {0};

@@ -61,6 +61,7 @@ const struct subresource subresources[] = {
     {"status",      ROUTE_STATUS,       has_status,   NULL,          NULL, NULL,       "get patch update"},
     {"scale",       ROUTE_SCALE,        is_job,       "autoscaling", "v1", "Scale",    "get patch update"},
     {"steps",       ROUTE_STEPS,        is_flow,      NULL,          NULL, NULL,       "get"},
+    {"progress",    ROUTE_PROGRESS,     is_flow,      NULL,          NULL, NULL,       "get"},
     {"template",    ROUTE_TEMPLATE,     is_job,       "flow.volcano.sh", "v1alpha1", "JobTemplate", "get"},
     {"instantiate", ROUTE_INSTANTIATE,  is_template,  "batch.volcano.sh", "v1alpha1", "Job", "create"},
     {"log",         ROUTE_LOG,          has_log,      NULL,          NULL, NULL,       "get"},

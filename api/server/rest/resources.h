@@ -19,6 +19,7 @@ enum route_subresource {
     ROUTE_STATUS,
     ROUTE_SCALE,
     ROUTE_STEPS,
+    ROUTE_PROGRESS,
     ROUTE_TEMPLATE,
     ROUTE_INSTANTIATE,
     ROUTE_LOG,

@@ -4,7 +4,7 @@
  * The values are read from the store when /metrics is requested.
  */
 #include "api/store/store.h"
-#include "base/metrics.h"
+#include "base/loop/metrics.h"
 
 struct store_metrics {
     struct metrics_source source;

@@ -21,7 +21,7 @@ struct api_stream *verb_stream_unsupported(const struct api_call *call)
 }
 
 /*
- * The task whose replicas a Scale sets. Only a job with exactly one task can be scaled.
+ * Returns the task whose replicas a Scale sets. Only a job with exactly one task can be scaled.
  */
 static json_t *only_task(const struct api_call *call, json_t *doc, struct error *err)
 {

@@ -7,7 +7,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/hash.h"
+#include "base/collections/hash.h"
 #include "base/mem.h"
 
 enum { UNREAD_BYTES = 512 << 20 };

@@ -4,7 +4,7 @@
  */
 #include "api/server/rest/request_record.h"
 #include "base/error.h"
-#include "base/metrics.h"
+#include "base/loop/metrics.h"
 
 enum traffic_class { TRAFFIC_NONE, TRAFFIC_READING, TRAFFIC_CHANGING, TRAFFIC_WATCHING };
 enum { TRAFFIC_CLASS_N = TRAFFIC_WATCHING + 1 };

@@ -100,6 +100,18 @@ static bool parse_dry_run(const struct api_call *call, const json_t *options,
     return true;
 }
 
+/* With record=true a flow that has ended stays as the record of an earlier run. */
+static bool parse_record(const struct api_call *call, bool *out, struct error *err)
+{
+    const char *text = request_query(&call->target, "record");
+
+    if (text && strcmp(text, "true") != 0 && strcmp(text, "false") != 0)
+        return error_set(err, ERR_INVALID, "record",
+                         "Unsupported value: \"%s\": supported values: \"true\", \"false\"", text);
+    *out = text && strcmp(text, "true") == 0;
+    return true;
+}
+
 /* Reads the options into `how`, which borrows strings from `options` (may be NULL). */
 static bool take_options(const struct api_call *call, const json_t *options,
                          struct registry_delete *how, struct error *err)
@@ -112,7 +124,8 @@ static bool take_options(const struct api_call *call, const json_t *options,
     if (kind && strcmp(kind, "DeleteOptions") != 0)
         return error_set(err, ERR_BAD_REQUEST, "kind",
                          "the body of a deletion must be DeleteOptions, not \"%.64s\"", kind);
-    return parse_dry_run(call, options, &how->dry_run, err) &&
+    return parse_record(call, &how->keep_record, err) &&
+           parse_dry_run(call, options, &how->dry_run, err) &&
            parse_grace(call, options, &how->grace_s, err) &&
            parse_preconditions(options, how, err) &&
            parse_policy(call, options, &how->propagation, err);

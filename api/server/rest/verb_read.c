@@ -8,8 +8,8 @@
  */
 #include <string.h>
 
+#include "api/server/message/continue_token.h"
 #include "api/server/message/gzip.h"
-#include "api/server/rest/continue_token.h"
 #include "api/server/rest/render.h"
 #include "base/mem.h"
 

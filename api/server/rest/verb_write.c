@@ -6,6 +6,7 @@
 
 #include "api/server/auth/authz.h"
 #include "api/server/rest/internal.h"
+#include "api/types/kinds/answer.h"
 #include "api/types/kinds/command.h"
 #include "api/types/text/doc.h"
 #include "base/mem.h"
@@ -64,7 +65,7 @@ static bool check_location(struct api_call *call, json_t *metadata, struct error
                          "the name of the object (%s) does not match the name on the URL (%s)",
                          name, route->name);
     if (name)
-        call->name = arena_strdup(call->arena, name); /* it must outlive the document */
+        call->name = arena_strdup(call->arena, name); /* the name must outlive the document */
     return true;
 }
 
@@ -99,6 +100,20 @@ static bool check_target(const struct api_call *call, const json_t *doc, struct 
         return true;
     authz_refuse(identity, &attributes, err);
     return false;
+}
+
+/* Writes the name of the sender into a Command, whatever stands there. Requests of this process say
+ * themselves for whom they are. */
+static void sign_command(const struct api_call *call, json_t *metadata)
+{
+    const struct identity *identity = call->request->identity;
+    json_t *annotations = json_object_get(metadata, "annotations");
+
+    if (!identity || !json_is_object(metadata) || (annotations && !json_is_object(annotations)))
+        return; /* other forms are refused when the object is decoded */
+    if (!annotations)
+        json_object_set_new(metadata, "annotations", annotations = json_object());
+    json_object_set_new(annotations, ANNOTATION_REQUESTED_BY, json_string(identity->user));
 }
 
 static const char *text_of(const json_t *object, const char *member)
@@ -145,6 +160,8 @@ static bool check_body(struct api_call *call, json_t *doc, struct error *err)
         metadata = json_object();
         json_object_set_new(doc, "metadata", metadata);
     }
+    if (call->route.kind == &kind_command)
+        sign_command(call, metadata);
     return (!json_is_object(metadata) || check_location(call, metadata, err)) &&
            (call->route.kind != &kind_event || check_event_namespace(call, doc, err)) &&
            (call->route.kind != &kind_command || check_target(call, doc, err));
@@ -288,7 +305,8 @@ struct api_stream *verb_update(const struct api_call *request)
     return respond(&call, &write, ok, 200);
 }
 
-/* A strategic merge patch needs the merge keys of lists, which custom kinds do not declare. */
+/* The types of patches. PATCH_STRATEGIC needs the merge keys of lists, which custom kinds do not
+ * declare. */
 enum patch_type { PATCH_JSON, PATCH_MERGE, PATCH_STRATEGIC, PATCH_APPLY };
 
 static const struct {

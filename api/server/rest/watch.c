@@ -59,11 +59,11 @@ struct watch {
     size_t n_snapshot, cap, next;
     int64_t since, bookmarked; /* revisions: where changes begin; of the last bookmark */
     bool columns_sent, bookmarks, ends_initial;
-    bool expired;            /* its time is over: it ends behind the snapshot */
+    bool expired;            /* the time of the watch is over: it ends behind the snapshot */
     bool aborts;             /* the connection is closed, and unread data is dropped */
     struct error *end_error; /* sent as an ERROR event at the end; NULL */
     size_t unread;           /* the watch's part of api.unread_bytes */
-    LIST_ENTRY(watch) all;   /* in api.watches until it has ended */
+    LIST_ENTRY(watch) all;   /* element of api.watches until the watch has ended */
 };
 
 static void set_state(struct watch *watch, enum watch_state to)
@@ -147,7 +147,8 @@ static void add_object(struct watch *watch, enum store_change change, const stru
     add_event(watch, change_names[change], &text, out);
 }
 
-/* A copy of an old version with the revision of the change after which it no longer matches. */
+/* Returns a copy of an old version with the revision of the change after which it no longer
+ * matches. */
 static struct object *with_revision(const struct object *old, int64_t revision)
 {
     struct object *last = object_with_status(old, blob_ref(old->status));
@@ -371,7 +372,7 @@ static void send_snapshot(struct watch *watch)
         scoped(object) struct object *object = watch->snapshot[watch->next];
 
         alone = is_large(object);
-        if (alone && piece.len) { /* with the next piece */
+        if (alone && piece.len) { /* it is sent with the next piece */
             take(object);
             break;
         }

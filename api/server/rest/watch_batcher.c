@@ -13,7 +13,7 @@
 #include "base/mem.h"
 
 enum {
-    PAUSE_PARTS = 1,            /* pause per time of the round: rounds take at most half the time */
+    PAUSE_PARTS = 1, /* a pause is as long as its round, so rounds take at most half the time */
     PAUSE_MIN_NS = 1000 * 1000, /* a shorter pause is not worth a timer */
     PAUSE_MAX_NS = 8 * 1000 * 1000,
     SLICE_NS = 10 * 1000 * 1000,

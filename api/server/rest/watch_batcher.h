@@ -11,7 +11,7 @@
  */
 #include <sys/queue.h>
 
-#include "base/loop.h"
+#include "base/loop/loop.h"
 
 struct watch_batcher;
 

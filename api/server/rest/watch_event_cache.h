@@ -26,7 +26,7 @@ struct watch_event_key {
 
 struct watch_event_cache *watch_event_cache_new(void);
 void watch_event_cache_free(struct watch_event_cache *cache); /* NULL is ignored */
-/** The encoded event (borrowed), or NULL. */
+/** Returns the encoded event (borrowed), or NULL. */
 struct blob *watch_event_cache_find(const struct watch_event_cache *cache,
                                     const struct watch_event_key *key);
 /** Adds an encoded event and keeps a reference. An event of another change clears the cache. */

@@ -9,8 +9,5 @@
  */
 #include "api/server/rest/internal.h"
 
-/** The store of the definitions; borrowed, valid until api_free. */
+/** Returns the store of the definitions; borrowed, valid until api_free. */
 struct store *crd_store(struct api *api);
-
-/** The definition of a kind as a document; owned. */
-json_t *crd_document(const struct kind *kind);

@@ -199,7 +199,8 @@ static void write_aggregated_subs(struct jsonw *w, const struct kind *kind)
         jsonw_close_list(w);
 }
 
-/* `group` is the group that is described: for an alias not the kind's own. */
+/* Writes a kind. `group` is the group that is described, which for an alias is not the kind's own.
+ */
 static void write_aggregated_kind(struct jsonw *w, const struct api_group *group,
                                   const struct kind *kind)
 {

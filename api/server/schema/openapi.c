@@ -13,7 +13,7 @@
 
 #include "api/server/schema/openapi_build.h"
 #include "api/types/text/json_text.h"
-#include "base/hash.h"
+#include "base/collections/hash.h"
 #include "base/mem.h"
 
 enum { HASH_TEXT = 17, GROUPS_MAX = 16, YEAR_S = 365 * 24 * 3600 };

@@ -7,9 +7,9 @@
 #include "api/server/rest/resources.h"
 #include "base/buf.h"
 
-/** The v3 schemas of every kind and of all types they refer to, by name. */
+/** Returns the v3 schemas of every kind and of all types they refer to, by name. */
 json_t *openapi_schemas(void);
-/** The v3 document of one group and version; `schemas` from openapi_schemas. */
+/** Returns the v3 document of one group and version; `schemas` from openapi_schemas. */
 json_t *openapi_v3(const struct api_group *group, json_t *schemas);
 /** Builds the OpenAPI v2 document from the schemas. */
 json_t *openapi_v2(json_t *schemas);

@@ -8,6 +8,7 @@
 
 #include "api/types/checks.h"
 #include "api/types/decoded.h"
+#include "api/types/kinds/answer.h"
 #include "base/compiler.h"
 
 #define TARGET(member)  (offsetof(struct command, target.member) - offsetof(struct command, target))
@@ -16,7 +17,7 @@
 /* clang-format off */
 static const struct field target_fields[] = {
     {"apiVersion",         FIELD_STR,      TARGET(api_version), .required = true, .doc = "Group and version of the object."},
-    {"kind",               FIELD_STR,      TARGET(kind), .required = true, .doc = "Kind of the object: Job or Queue."},
+    {"kind",               FIELD_STR,      TARGET(kind), .required = true, .doc = "Kind of the object: Job, Queue, CronJob, FlowTrigger or JobFlow."},
     {"name",               FIELD_STR,      TARGET(name), .required = true, .doc = "Name of the object."},
     {"uid",                FIELD_STR,      TARGET(uid), .required = true,
      .doc = "UID of the object. A later object of the same name is left alone."},
@@ -27,13 +28,13 @@ static const struct field target_fields[] = {
 static const struct schema target_schema = {"CommandTarget", target_fields, sizeof ((struct command *)0)->target};
 
 static const struct field command_fields[] = {
-    {"action",  FIELD_STR,    COMMAND(action), .doc = "Action to carry out: AbortJob, ResumeJob, CloseQueue and others."},
-    {"target",  FIELD_INLINE, COMMAND(target), &target_schema, .doc = "Job or Queue that the action applies to."},
+    {"action",  FIELD_STR,    COMMAND(action), .doc = "Action to carry out: AbortJob, ResumeJob, CloseQueue, FireJob, FireFlow, ApproveStep and others."},
+    {"target",  FIELD_INLINE, COMMAND(target), &target_schema, .doc = "Object that the action applies to."},
     {"reason",  FIELD_STR,    COMMAND(reason), .doc = "One word that names the sender of the command."},
     {"message", FIELD_STR,    COMMAND(message), .doc = "Text that explains the command."},
     {0},
 };
-static const struct schema command_schema = {"Command", command_fields, sizeof(struct command), .doc = "A command to a Job or Queue. It is deleted when it has been carried out."};
+static const struct schema command_schema = {"Command", command_fields, sizeof(struct command), .doc = "A command to a Job, a Queue, a CronJob, a FlowTrigger or a JobFlow. It is deleted when it has been carried out."};
 
 /* The actions that each kind supports. */
 static const struct {
@@ -43,6 +44,9 @@ static const struct {
     {&kind_job,   (const char *const[]){"AbortJob", "RestartJob", "TerminateJob", "CompleteJob", "ResumeJob", "RestartTask",
                                         "RestartPod", "RestartPartition", NULL}},
     {&kind_queue, (const char *const[]){"OpenQueue", "CloseQueue", NULL}},
+    {&kind_cron_job, (const char *const[]){"FireJob", NULL}},
+    {&kind_flow_trigger, (const char *const[]){"FireFlow", NULL}},
+    {&kind_job_flow, (const char *const[]){COMMAND_APPROVE_STEP, COMMAND_REJECT_STEP, NULL}},
 };
 /* The annotations that an action on a part of a job needs (O-67). */
 static const struct {
@@ -98,6 +102,42 @@ static void check_action(const struct command *command, const char *const *actio
             command->target.kind, known.data);
 }
 
+/* Returns whether a terminal shows the text as it is: it has no control characters of ASCII, and none
+ * of U+0080 to U+009F. */
+static bool is_shown_as_is(const char *text)
+{
+    for (const unsigned char *at = (const unsigned char *)text; *at; at++)
+        if (*at < ' ' || *at == 0x7f || (*at == 0xc2 && at[1] >= 0x80 && at[1] <= 0x9f))
+            return false;
+    return true;
+}
+
+/* An answer to an approval names its step: {"step": NAME, "text": REMARK}. */
+static void check_answer(const struct command *command, struct error_list *errors)
+{
+    scoped(json) json_t *order =
+        command->message ? json_loads(command->message, JSON_REJECT_DUPLICATES, NULL) : NULL;
+    const json_t *text = json_object_get(order, "text");
+
+    if (!json_is_string(json_object_get(order, "step")) || (text && !json_is_string(text)))
+        FINDING(errors, ("message"),
+                "Invalid value: must be {\"step\": NAME, \"text\": REMARK} with the step that is "
+                "answered");
+    else if (text && json_string_length(text) > ANSWER_BYTES_MAX)
+        FINDING(errors, ("message"), "Too long: the text may have at most %d bytes",
+                ANSWER_BYTES_MAX);
+    else if (text && !is_shown_as_is(json_string_value(text)))
+        FINDING(errors, ("message"),
+                "Invalid value: the text must be one line without control characters");
+}
+
+static const struct kind *kind_of_target(const struct command *command)
+{
+    return command->target.api_version && command->target.kind
+               ? kind_by_gvk(command->target.api_version, command->target.kind)
+               : NULL;
+}
+
 static void command_validate(const struct admission *adm, const struct object *old,
                              const struct object *object, struct error_list *errors)
 {
@@ -105,24 +145,27 @@ static void command_validate(const struct admission *adm, const struct object *o
     const struct kind *kind = NULL;
 
     if (!command->target.name || !*command->target.name) {
-        FINDING(errors, ("target"), "Required value: name the Job or Queue to act on");
+        FINDING(errors, ("target"), "Required value: name the object to act on");
         return;
     }
-    kind = kind_by_gvk(command->target.api_version, command->target.kind);
+    kind = kind_of_target(command);
     for (size_t i = 0; i < countof(targets); i++) {
         if (targets[i].kind == kind) {
             check_action(command, targets[i].actions, errors);
             check_annotations(object, command->action ? command->action : "", errors);
+            if (kind == &kind_job_flow)
+                check_answer(command, errors);
             return;
         }
     }
     FINDING(errors, ("target.kind"),
-            "Invalid value: \"%s\": must be Job of batch.volcano.sh/v1alpha1 or Queue of "
+            "Invalid value: \"%s\": must be Job or CronJob of batch.volcano.sh/v1alpha1, "
+            "FlowTrigger or JobFlow of flow.volcano.sh/v1alpha1 or Queue of "
             "scheduling.volcano.sh/v1beta1",
             command->target.kind);
 }
 
-/* Whoever created the command had the right to act on its target; an update never asks for it. */
+/* The creator of the command had the right to act on its target; updates do not check that again. */
 static void command_validate_in_context(const struct admission *adm, const struct object *old,
                                         const struct object *object, struct error_list *errors)
 {
@@ -135,6 +178,12 @@ static void command_validate_in_context(const struct admission *adm, const struc
                    !same_text(before->target.uid, after->target.uid)))
         FINDING(errors, ("target"),
                 "Forbidden: action and target of a command never change: create another command");
+    if (before && kind_of_target(before) == &kind_job_flow &&
+        (!same_text(before->message, after->message) ||
+         !same_text(meta_annotation(old->meta, ANNOTATION_REQUESTED_BY),
+                    meta_annotation(object->meta, ANNOTATION_REQUESTED_BY))))
+        FINDING(errors, ("message"),
+                "Forbidden: the answer and its sender never change: create another command");
 }
 
 const struct kind kind_command = {

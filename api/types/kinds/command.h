@@ -18,5 +18,5 @@ struct command {
     const char *reason, *message; /* members of the Command; NULL = absent */
 };
 
-/** The decoded command, borrowed from the object's blob. */
+/** Returns the decoded command, borrowed from the object's blob. */
 const struct command *command_of(const struct object *command);

@@ -174,7 +174,7 @@ static void check_name(const json_t *port, const char *path, bool needed, struct
                        "Required value: each of several ports needs a name");
 }
 
-/* The problem of the name of a container's port; NULL when it is valid. */
+/* Returns the problem of the name of a container's port; NULL when it is valid. */
 static const char *port_name_problem(const char *name)
 {
     size_t len = strlen(name);

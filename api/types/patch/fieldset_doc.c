@@ -96,18 +96,20 @@ enum ownership {
     OWN_ALL      /* these and the objects that contain them */
 };
 
-static json_t *node_of(const struct schema_at *at, const struct field *field, const json_t *value,
-                       enum ownership ownership, bool self);
+/* Whether the path of a node is itself in the set, or only the paths of its children. */
+enum membership { CHILDREN_ONLY, MEMBER };
 
-/* Completes a node (consumed). `member`: its path is itself in the set. Returns NULL for a node
- * that is not and has no children. */
-static json_t *finished(json_t *node, bool member)
+static json_t *node_of(const struct schema_at *at, const struct field *field, const json_t *value,
+                       enum ownership ownership, enum membership membership);
+
+/* Completes a node (consumed). Returns NULL when neither its path nor a child is in the set. */
+static json_t *finished(json_t *node, enum membership membership)
 {
-    if (json_object_size(node) == 0 && !member) {
+    if (json_object_size(node) == 0 && membership == CHILDREN_ONLY) {
         json_decref(node);
         return NULL;
     }
-    if (member && json_object_size(node))
+    if (membership == MEMBER && json_object_size(node))
         json_object_set_new(node, ".", json_object());
     return node;
 }
@@ -125,8 +127,9 @@ static void add_members(const struct schema_at *at, const json_t *object, enum o
         struct schema_at below;
         const struct field *field = schema_at_member(at, key, &below);
 
-        child =
-            node_of(&below, field, value, ownership, ownership == OWN_ALL || (open && !at->root));
+        bool is_member = ownership == OWN_ALL || (open && !at->root);
+
+        child = node_of(&below, field, value, ownership, is_member ? MEMBER : CHILDREN_ONLY);
         field_element(key, &element);
         if (child)
             json_object_set_new(node, element.data, child);
@@ -134,7 +137,7 @@ static void add_members(const struct schema_at *at, const json_t *object, enum o
 }
 
 static json_t *node_of(const struct schema_at *at, const struct field *field, const json_t *value,
-                       enum ownership ownership, bool self)
+                       enum ownership ownership, enum membership membership)
 {
     enum fieldset_shape shape = fieldset_shape(field, value);
     json_t *node = json_object(), *index = NULL, *entry, *child;
@@ -146,11 +149,11 @@ static json_t *node_of(const struct schema_at *at, const struct field *field, co
         index = fieldset_index(field, value);
     json_object_foreach(index, element, entry)
     {
-        child = shape == KEYED ? node_of(at, NULL, entry, ownership, true) : json_object();
+        child = shape == KEYED ? node_of(at, NULL, entry, ownership, MEMBER) : json_object();
         json_object_set_new(node, element, child);
     }
     json_decref(index);
-    return finished(node, self || json_object_size(node) == 0);
+    return finished(node, json_object_size(node) == 0 ? MEMBER : membership);
 }
 
 json_t *fieldset_of(const struct schema_at *at, const json_t *doc)
@@ -195,8 +198,8 @@ static void compare_values(const struct schema_at *at, const struct field *field
         compare_lists(at, old_index, index, is, &below);
     else
         json_object_set_new(out->changed, element, json_object());
-    set_node(out->changed, element, finished(below.changed, false));
-    set_node(out->gone, element, finished(below.gone, false));
+    set_node(out->changed, element, finished(below.changed, CHILDREN_ONLY));
+    set_node(out->gone, element, finished(below.gone, CHILDREN_ONLY));
 }
 
 static void compare_members(const struct schema_at *at, const json_t *before, const json_t *after,
@@ -210,14 +213,15 @@ static void compare_members(const struct schema_at *at, const json_t *before, co
     {
         struct schema_at below;
         const struct field *field = schema_at_member(at, key, &below);
-        bool self = !fieldset_is_frame(at, key);
+        enum membership membership = fieldset_is_frame(at, key) ? CHILDREN_ONLY : MEMBER;
 
         old = json_object_get(before, key);
         field_element(key, &element);
         if (old)
             compare_values(&below, field, element.data, old, value, out);
         else
-            set_node(out->changed, element.data, node_of(&below, field, value, OWN_ALL, self));
+            set_node(out->changed, element.data,
+                     node_of(&below, field, value, OWN_ALL, membership));
     }
     json_object_foreach((json_t *)(uintptr_t)before, key, value)
     {
@@ -227,7 +231,7 @@ static void compare_members(const struct schema_at *at, const json_t *before, co
         if (json_object_get(after, key))
             continue;
         field_element(key, &element);
-        set_node(out->gone, element.data, node_of(&below, field, value, OWN_ALL, true));
+        set_node(out->gone, element.data, node_of(&below, field, value, OWN_ALL, MEMBER));
     }
 }
 
@@ -244,12 +248,12 @@ static void compare_lists(const struct schema_at *at, const json_t *before, cons
         if (old && shape == KEYED)
             compare_values(at, NULL, element, old, entry, out);
         else if (!old)
-            set_node(out->changed, element, node_of(at, NULL, entry, OWN_ALL, true));
+            set_node(out->changed, element, node_of(at, NULL, entry, OWN_ALL, MEMBER));
     }
     json_object_foreach((json_t *)(uintptr_t)before, element, entry)
     {
         if (!json_object_get(after, element))
-            set_node(out->gone, element, node_of(at, NULL, entry, OWN_ALL, true));
+            set_node(out->gone, element, node_of(at, NULL, entry, OWN_ALL, MEMBER));
     }
 }
 

@@ -4,6 +4,15 @@
  */
 #include "api/types/patch/internal.h"
 
+/* Writes an entry of a list with keys. The entry itself is in the set, and so are its members. */
+static void write_entry(const struct schema_at *at, const json_t *entry, struct jsonw *w)
+{
+    jsonw_open(w);
+    fieldset_write_members(at, entry, w);
+    jsonw_member_raw(w, ".", "{}", 2);
+    jsonw_close(w);
+}
+
 /* Writes the value of a path element. `self`: the element is in the set even if it has children. */
 static void write_node(const struct schema_at *at, const struct field *field, const json_t *value,
                        bool self, struct jsonw *w)
@@ -22,7 +31,7 @@ static void write_node(const struct schema_at *at, const struct field *field, co
     {
         jsonw_key(w, element);
         if (shape == KEYED)
-            write_node(at, NULL, entry, true, w);
+            write_entry(at, entry, w);
         else
             jsonw_raw(w, "{}", 2);
     }

@@ -34,20 +34,23 @@ static bool take_prefix(struct piece *piece, const char *word)
     return true;
 }
 
-/* Parses NAME.outputs.KEY. No step name contains ".outputs.". */
+/* Parses NAME.outputs.KEY and NAME.*.outputs.KEY. No step name contains ".outputs." or an asterisk. */
 static bool read_output(struct piece inner, struct flow_ref *out)
 {
-    static const char middle[] = ".outputs.";
+    static const char middle[] = ".outputs.", every[] = ".*";
     const char *at = memmem(inner.text, inner.len, middle, strlen(middle));
+    size_t len = at ? (size_t)(at - inner.text) : 0;
+    bool is_every = len > strlen(every) && memcmp(at - strlen(every), every, strlen(every)) == 0;
 
-    if (!at || at == inner.text || at + strlen(middle) == inner.text + inner.len)
+    if (!len || at + strlen(middle) == inner.text + inner.len)
         return false;
     *out = (struct flow_ref){
         .kind = FLOW_REF_OUTPUT,
+        .every = is_every,
         .name = inner.text,
-        .name_len = (size_t)(at - inner.text),
+        .name_len = len - (is_every ? strlen(every) : 0),
         .key = at + strlen(middle),
-        .key_len = (size_t)(inner.text + inner.len - at) - strlen(middle),
+        .key_len = inner.len - len - strlen(middle),
     };
     return true;
 }
@@ -121,15 +124,31 @@ static bool next_ref(const char *text, struct flow_ref *out, const char **out_be
     return false;
 }
 
-/* Returns whether the text begins like a flow reference but is not a valid one. Such a text is left
- * unchanged. */
+/* Returns whether the text is the name of a program, as a shell runs it in $(task.sh). */
+static bool names_program(struct piece inner)
+{
+    static const char *const endings[] = {".sh", ".py", ".js", ".pl"};
+
+    for (size_t i = 0; i < countof(endings); i++) {
+        size_t len = strlen(endings[i]);
+
+        if (inner.len > len && memcmp(inner.text + inner.len - len, endings[i], len) == 0)
+            return true;
+    }
+    return false;
+}
+
+/* Returns whether the text begins like a flow reference, or like one of a system that people come
+ * from, but is not a valid one. Such a text is left unchanged. */
 static bool is_doubtful(struct piece inner)
 {
     static const char *const words[] = {"params.", "parameters.", "steps.", "nodes.", "flow.",
-                                        "param.",  "parameter.",  "step.",  "node.",  "flows."};
+                                        "param.",  "parameter.",  "step.",  "node.",  "flows.",
+                                        "loop.",   "item.",       "items.", "index.", "iteration.",
+                                        "inputs.", "outputs.",    "tasks.", "task.",  "workflow."};
     struct flow_ref ref;
 
-    if (read_inner(inner, &ref))
+    if (read_inner(inner, &ref) || names_program(inner))
         return false;
     for (size_t i = 0; i < countof(words); i++)
         if (take_prefix(&inner, words[i]))
@@ -288,8 +307,8 @@ void flow_ref_write(const struct flow_ref *ref, struct buf *out)
     if (ref->kind == FLOW_REF_PARAMETER)
         buf_printf(out, "$(params.%.*s)", (int)ref->name_len, ref->name);
     else if (ref->kind == FLOW_REF_OUTPUT)
-        buf_printf(out, "$(steps.%.*s.outputs.%.*s)", (int)ref->name_len, ref->name,
-                   (int)ref->key_len, ref->key);
+        buf_printf(out, "$(steps.%.*s%s.outputs.%.*s)", (int)ref->name_len, ref->name,
+                   ref->every ? ".*" : "", (int)ref->key_len, ref->key);
     else if (ref->kind == FLOW_REF_DOUBTFUL)
         buf_add(out, ref->name, ref->name_len);
     for (size_t i = 0; i < countof(plain_words); i++)
@@ -369,6 +388,9 @@ static json_t *replace_string(const struct field *field, json_t *doc, struct rep
     run->quoted = field && field->expands;
     if (!replace_text(run, written, &text))
         return NULL;
+    /* A reference that was left is no number yet. */
+    if (text.len == json_string_length(doc) && strcmp(text.data, written) == 0)
+        return json_incref(doc);
     return typed(flow_ref_is_all(written) ? field : NULL, written, &text, run->err);
 }
 

@@ -2,6 +2,7 @@
 /*
  * References in the strings of templates and of steps' patches: $(item), $(index), $(attempt),
  * $(params.NAME), $(steps.NAME.outputs.KEY), $(flow.name), $(flow.phase).
+ * $(steps.NAME.*.outputs.KEY) stands for the outputs of all iterations of a loop, as a JSON list.
  *
  * Other text stays unchanged, because $(VARIABLE) is expanded in the container. What a reference
  * stands for is text and stays text: where the container expands, each $ of it is doubled. $$(item)
@@ -33,6 +34,7 @@ enum { FLOW_REFS_BYTES_MAX = 16 << 20 };
 /* One reference. Its names point into the text. */
 struct flow_ref {
     enum flow_ref_kind kind;
+    bool every;             /* of an output: those of all iterations of a loop */
     const char *name, *key; /* texts without a terminator */
     size_t name_len, key_len;
 };

@@ -38,7 +38,8 @@ static void rewrite_alternatives(json_t *schema)
     json_object_set_new(schema, "type", json_pack("[s, s]", "number", "string"));
 }
 
-/* An object with members refuses all others. A partial one keeps the directives of a merge. */
+/* Makes the schema refuse members that it does not list. The schema of a patch (`partial`) still
+ * accepts directives of a strategic merge, such as `$patch`. */
 static void close_object(json_t *schema, bool partial)
 {
     if (!json_object_get(schema, "properties") ||
@@ -49,7 +50,8 @@ static void close_object(json_t *schema, bool partial)
         json_object_set_new(schema, "patternProperties", json_pack("{s:{}}", "^\\$"));
 }
 
-/* The schema of a value that a reference may stand for; consumes `schema`. */
+/* Returns a schema that accepts a reference such as $(item), too, where `schema` (consumed) is no
+ * text. */
 static json_t *or_reference(json_t *schema)
 {
     json_t *both;

@@ -152,7 +152,7 @@ static bool is_number(const struct field *field)
     }
 }
 
-/* The value of one field, or of one entry of a list. NULL with an error. */
+/* Returns the value of one field, or of one entry of a list. NULL with an error. */
 static json_t *read_value(struct reader *r, const struct field *field, const struct pb_item *item)
 {
     if (field->pb_as == PB_MESSAGES)
@@ -273,7 +273,8 @@ static bool add_field(struct reader *r, const struct field *field, const struct 
     return true;
 }
 
-/* The row of a number. *out_around tells whether the number is that of a message around rows. */
+/* Returns the row of a number. *out_around tells whether the number is that of a message around
+ * rows. */
 static const struct field *row_of(const struct schema *schema, unsigned in, uint64_t number,
                                   bool *out_around)
 {

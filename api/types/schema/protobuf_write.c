@@ -15,7 +15,7 @@
 static void write_fields(const struct schema *schema, unsigned in, const json_t *object,
                          struct buf *out);
 
-/* The nanoseconds behind the dot of a time. */
+/* Returns the nanoseconds behind the dot of a time. */
 static int64_t fraction_ns(const char *text)
 {
     const char *at = strchr(text, '.');
@@ -178,7 +178,7 @@ static void put_around(const struct schema *schema, const struct field *first, c
 
     for (const struct field *field = schema->fields; field != first; field++)
         if (field->pb_in == first->pb_in)
-            return; /* written with the earlier row */
+            return; /* the earlier row of the same number has written it */
     write_fields(schema, first->pb_in, object, &message);
     if (message.len)
         pb_put_message(out, first->pb_in, &message);

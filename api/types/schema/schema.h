@@ -12,8 +12,8 @@
 #include <stdint.h>
 
 #include "api/types/text/json_text.h"
-#include "base/arena.h"
 #include "base/buf.h"
+#include "base/collections/arena.h"
 #include "base/error.h"
 
 /* Types of decoded members. They distinguish absent from zero. The arena of the decode owns all
@@ -112,10 +112,13 @@ struct field {
     const char *default_json;                            /* schema default, JSON text */
     bool zero_is_absent;   /* 0 is replaced by the default, as clients written in Go expect */
     const char *merge_key; /* key of the entries in strategic merge; "" for a set of scalars */
-    /* Checked as `type`, decoded as json_t * (NULL when absent) that is borrowed from the document. */
+    /* Checked as `type`, decoded as json_t * (NULL when absent) that is borrowed from the document.
+     */
     bool as_json;
     bool expands;       /* the container replaces $(NAME) in the value, and $$ by $ */
     bool immutable_doc; /* documented as a field that may not change after create */
+    bool incidental;    /* does not change what a job computes, so its result can be reused all the
+                      * same (spec/everyday.md 4.2) */
     const char *doc;    /* one sentence for the reference documentation */
     uint16_t pb;        /* number in the protobuf message; 0: the member is ours alone */
     uint16_t pb_in;     /* number of the message around it whose members JSON shows one level up */
@@ -132,7 +135,7 @@ struct foreign_word {
 };
 
 struct schema {
-    const char *name; /* JobSpec; for documentation and OpenAPI */
+    const char *name; /* name in documentation and OpenAPI, such as "JobSpec" */
     const struct field *fields;
     size_t size;           /* sizeof the decoded struct; 0 when it is never decoded */
     bool preserve_unknown; /* the value is a free-form object */

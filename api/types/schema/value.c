@@ -63,11 +63,15 @@ static void report_format(struct schema_check *c, format_fn format, const char *
                           const json_t *value, const struct field_path *place)
 {
     char quoted[SHOWN_MAX + 8];
+    const char *shown = field_path_shown(value, quoted);
+    size_t len = strlen(shown);
     struct error err = {0};
+    const char *why = err.message;
 
     format(text, &err);
-    field_path_report(place, c->errors, "Invalid value: %s: %s%s", field_path_shown(value, quoted),
-                      err.message, flow_ref_hint(text));
+    if (strncmp(why, shown, len) == 0 && strncmp(why + len, ": ", 2) == 0)
+        why += len + 2; /* the value is named once */
+    field_path_report(place, c->errors, "Invalid value: %s: %s%s", shown, why, flow_ref_hint(text));
 }
 
 void schema_check_content(struct schema_check *c, const struct field *field, const json_t *value,

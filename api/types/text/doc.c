@@ -1,23 +1,34 @@
 /*
- * Finds values in a JSON document by a dotted path.
+ * Finds values in a JSON document by the path that a finding names.
  */
 #include "api/types/text/doc.h"
 
-#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/timefmt.h"
 
+/* Returns the member, or the entry of a list, that a piece of a path names. */
+static const json_t *below(const json_t *doc, const char *piece, size_t len)
+{
+    if (json_is_array(doc))
+        return len && len == strspn(piece, "0123456789")
+                   ? json_array_get(doc, strtoul(piece, NULL, 10))
+                   : NULL;
+    return json_object_getn(doc, piece, len);
+}
+
 const json_t *doc_at(const json_t *doc, const char *path)
 {
-    char member[96];
-
     while (doc && *path) {
-        size_t n = strcspn(path, ".");
+        bool is_bracket = *path == '[';
+        const char *piece = path + is_bracket;
+        size_t n = strcspn(piece, is_bracket ? "]" : ".[");
 
-        snprintf(member, sizeof member, "%.*s", (int)n, path);
-        doc = json_object_get(doc, member);
-        path += n + (path[n] == '.');
+        doc = below(doc, piece, n);
+        path = piece + n;
+        path += is_bracket && *path == ']';
+        path += *path == '.';
     }
     return doc;
 }

@@ -6,8 +6,9 @@
 #include <jansson.h>
 #include <stdint.h>
 
-/** Returns the value at a path of members joined by dots ("status.state.phase"); NULL if any is
- * absent. Borrowed. */
+/** Returns the value at a path as findings name it: members joined by dots, and in brackets indexes
+ * of lists and keys with dots ("spec.tasks[0].name", "metadata.labels[example.com/a]"). NULL if any
+ * part is absent. Borrowed. */
 const json_t *doc_at(const json_t *doc, const char *path);
 /** Returns the string at such a path; NULL if it is absent or not a string. Borrowed. */
 const char *doc_text(const json_t *doc, const char *path);

@@ -145,7 +145,7 @@ static bool suggest_unit(const char *text, const char *unit, char *out, size_t r
     return true;
 }
 
-/* `unit` is the end of the digits of `text`, or NULL when there are none. */
+/* Reports a wrong quantity. `unit` is the end of the digits of `text`; NULL: it has none. */
 static bool refuse(const char *text, const char *unit, struct error *err)
 {
     char instead[128];

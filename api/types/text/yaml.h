@@ -61,7 +61,8 @@ size_t yaml_reader_line(const struct yaml_reader *reader); /* line of the docume
 size_t yaml_reader_offset(const struct yaml_reader *reader);
 
 /** Returns the line, from 1, of a JSON path ("spec.flows[2].name") in a document. If the member is
- * absent it is the line of its nearest existing parent. */
+ * absent it is the line of its nearest existing parent. A NULL stream, of a document that was not
+ * read from a text, has one line. */
 size_t yaml_line(const struct yaml_stream *stream, size_t index, const char *path);
 
 /** Appends block-style YAML as kubectl prints it: keys in document order, lists not indented. */

@@ -7,7 +7,7 @@
 
 struct yaml_anchor {
     char *name;
-    json_t *value; /* a reference; NULL while its node is being built */
+    json_t *value; /* the anchored value, owned; NULL while its node is being built */
     size_t height; /* number of nested containers in the value */
     size_t weight;
 };

@@ -256,7 +256,7 @@ size_t yaml_line(const struct yaml_stream *stream, size_t index, const char *pat
     struct yaml_stream *cache = (struct yaml_stream *)stream;
     size_t at = 0;
 
-    if (index >= stream->count)
+    if (!stream || index >= stream->count)
         return 1;
     if (stream->lines.document != index)
         lay_out(cache, index);

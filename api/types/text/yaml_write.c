@@ -234,9 +234,12 @@ static void write_behind_mark(const json_t *value, size_t indent, struct buf *ou
 
 static void write_member(const char *key, const json_t *value, size_t indent, struct buf *out)
 {
-    size_t len = strlen(key);
+    size_t len = strlen(key), start = out->len;
 
-    if (len > SIMPLE_KEY_MAX) {
+    write_text(key, len, indent, true, out);
+    /* Quotes and escapes count, too: a key of 300 tabs takes 602 characters. */
+    if (out->len - start > SIMPLE_KEY_MAX) {
+        out->len = start;
         buf_str(out, "? ");
         write_double(key, len, out);
         buf_char(out, '\n');
@@ -245,7 +248,6 @@ static void write_member(const char *key, const json_t *value, size_t indent, st
         write_behind_mark(value, indent, out);
         return;
     }
-    write_text(key, len, indent, true, out);
     buf_char(out, ':');
     if (is_filled(value)) {
         size_t inner = json_is_array(value) ? indent : indent + INDENT;

@@ -95,6 +95,36 @@ static void another_context_may_be_asked_for(void **state)
     check_has("names it", err.message, "there is no context \"c\"");
 }
 
+static void a_user_to_act_as_replaces_that_of_the_file(void **state)
+{
+    static const char *const groups[] = {"dev", "ops"}, *const broken[] = {"dev\r\nX: y"};
+    const struct kubeconfig_options as_bob = {
+        .as = "bob", .as_uid = "u-1", .as_groups = groups, .n_as_groups = 2};
+    scoped(kubeconfig) struct kubeconfig config = {0};
+    scoped_str two = mem_strdup(put("two", TWO, 0600));
+    struct error err = {0};
+
+    check(err.message,
+          kubeconfig_read(two, &(const struct kubeconfig_options){.context = "b"}, &config, &err));
+    check("none", kubeconfig_impersonate(&(const struct kubeconfig_options){0}, &config, &err));
+    check_int("that of the file", config.n_headers, 3);
+    check("replaced", kubeconfig_impersonate(&as_bob, &config, &err));
+    check_int("headers", config.n_headers, 4);
+    check_str("user", config.headers[0], "Impersonate-User: bob");
+    check_str("uid", config.headers[1], "Impersonate-Uid: u-1");
+    check_str("group", config.headers[3], "Impersonate-Group: ops");
+    check("groups alone",
+          !kubeconfig_impersonate(
+              &(const struct kubeconfig_options){.as_groups = groups, .n_as_groups = 1}, &config,
+              &err));
+    check_has("why", err.message, "of the user that --as names");
+    check("a second header", !kubeconfig_impersonate(
+                                 &(const struct kubeconfig_options){
+                                     .as = "bob", .as_groups = broken, .n_as_groups = 1},
+                                 &config, &err));
+    check_has("why", err.message, "--as-group: a name has no control characters");
+}
+
 static void what_is_asked_for_instead_counts(void **state)
 {
     static const struct {
@@ -201,7 +231,7 @@ static void a_plugin_runs_again_when_its_token_is_no_good(void **state)
     scoped(kubeconfig) struct kubeconfig config = {0}, refused = {0};
     struct error err = {0};
 
-    check("nobody allowed it", !kubeconfig_read(path, NULL, &refused, &err));
+    check("not allowed", !kubeconfig_read(path, NULL, &refused, &err));
     check_int("code", err.code, ERR_UNAUTHORIZED);
     check_has("says how", err.message, "JOBFLOW_EXEC_PLUGIN");
     check(err.message, kubeconfig_read(path, &options, &config, &err));
@@ -248,12 +278,36 @@ static void a_plugin_that_fails_says_why(void **state)
     }
 }
 
+static void a_shown_host_has_neither_credentials_nor_a_path(void **state)
+{
+    static const struct {
+        const char *url, *host;
+    } rows[] = {
+        {"https://10.0.0.1:6443", "10.0.0.1:6443"},
+        {"https://proxy.example/clusters/a?token=secret", "proxy.example"},
+        {"https://alice:secret@kube.example:6443/k", "kube.example:6443"},
+        {"https://a@b:c@kube.example#x@y", "kube.example"},
+        {"https://[::1]:6443/", "[::1]:6443"},
+        {"kube.example/path@x", "kube.example"},
+        {"", ""},
+    };
+
+    for (size_t i = 0; i < countof(rows); i++) {
+        scoped_str host = kubeconfig_host(rows[i].url);
+
+        check_str(rows[i].url, host, rows[i].host);
+    }
+}
+
 int main(void)
 {
     static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_shown_host_has_neither_credentials_nor_a_path),
         cmocka_unit_test_setup_teardown(several_files_are_merged, fresh_directory,
                                         forget_directory),
         cmocka_unit_test_setup_teardown(another_context_may_be_asked_for, fresh_directory,
+                                        forget_directory),
+        cmocka_unit_test_setup_teardown(a_user_to_act_as_replaces_that_of_the_file, fresh_directory,
                                         forget_directory),
         cmocka_unit_test_setup_teardown(what_is_asked_for_instead_counts, fresh_directory,
                                         forget_directory),

@@ -200,6 +200,7 @@ static void a_list_and_then_what_changes(void **state)
     fixture_free(fixture);
 }
 
+/* covers: cluster.md CLU-046; see also a_watch_that_ends_at_once_is_no_watch */
 static void a_watch_goes_on_where_the_last_one_ended(void **state)
 {
     struct fixture *fixture = fixture_following();
@@ -219,6 +220,25 @@ static void a_watch_goes_on_where_the_last_one_ended(void **state)
     check("watching", scripted_has_open(fixture->scripted));
     check_told("nothing twice", fixture, "");
     fixture_free(fixture);
+}
+
+/* covers: cluster.md CLU-048; see also fuzz_watch.c */
+static void events_may_be_cut_at_every_byte(void **state)
+{
+    static const char events[] =
+        "{\"type\":\"MODIFIED\",\"object\":{\"metadata\":{\"namespace\":\"default\",\"name\":\"a\","
+        "\"uid\":\"ua\",\"resourceVersion\":\"12\",\"annotations\":{\"k\":\"}\\\"{\"}}}}\n"
+        "{\"type\":\"DELETED\",\"object\":{\"metadata\":{\"namespace\":\"default\",\"name\":\"b\","
+        "\"uid\":\"ub\",\"resourceVersion\":\"13\"}}}\n";
+
+    for (size_t at = 0; at < sizeof events; at++) {
+        struct fixture *fixture = fixture_following();
+
+        scripted_send_bytes(fixture->scripted, events, at);
+        scripted_send_bytes(fixture->scripted, events + at, sizeof events - 1 - at);
+        check_told("both", fixture, "+a@3 +b@5 ~a@12 -b@13 ");
+        fixture_free(fixture);
+    }
 }
 
 static void events_come_in_any_pieces(void **state)
@@ -297,6 +317,7 @@ static void long_lists_come_in_pages(void **state)
     fixture_free(fixture);
 }
 
+/* covers: cluster.md CLU-045 */
 static void a_list_that_expires_between_pages_is_read_as_a_whole(void **state)
 {
     struct fixture *fixture = fixture_new();
@@ -432,6 +453,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_list_and_then_what_changes),
         cmocka_unit_test(a_watch_goes_on_where_the_last_one_ended),
+        cmocka_unit_test(events_may_be_cut_at_every_byte),
         cmocka_unit_test(events_come_in_any_pieces),
         cmocka_unit_test(what_vanished_is_told_when_the_server_has_forgotten),
         cmocka_unit_test(an_http_410_says_the_same),

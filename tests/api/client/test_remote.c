@@ -4,9 +4,10 @@
 #include "tests/unit.h"
 
 #include "api/client/remote.h"
+#include "base/loop/metrics.h"
 #include "tests/support/scripted_server.h"
 
-/* The answers of the server, in order. The last one repeats. */
+/* An answer of the server. The server gives its answers in order and repeats the last one. */
 struct line {
     int status, retry_after_s;
     bool sent;
@@ -192,6 +193,39 @@ static void no_more_calls_begin_than_agreed(void **state)
     fixture_free(fixture);
 }
 
+static void each_attempt_is_counted_by_its_outcome(void **state)
+{
+    static const struct line lines[] = {{429, 1}, {200}};
+    static const struct remote_options options = {.host = "here:1"};
+    struct fixture *fixture = fixture_new(lines, 2, &options);
+    struct fixture *lost = fixture_new((const struct line[]){{0}}, 1, &options);
+    struct fixture *silent = fixture_new(lines, 2, NULL);
+    scoped(buf) struct buf text = {0}, other = {0}, none = {0};
+
+    remote_start(fixture->remote, &fixture->call);
+    remote_start(silent->remote, &silent->call);
+    lost->call.method = "POST";
+    remote_start(lost->remote, &lost->call);
+    loop_drain(fixture->loop, 60000);
+    loop_drain(silent->loop, 60000);
+    loop_drain(lost->loop, 60000);
+    metrics_write(loop_metrics(fixture->loop), &text);
+    check_has("busy", text.data,
+              "rest_client_requests_total{method=\"GET\",code=\"429\",host=\"here:1\"} 1\n");
+    check_has("done", text.data,
+              "rest_client_requests_total{method=\"GET\",code=\"200\",host=\"here:1\"} 1\n");
+    check_has("times", text.data,
+              "rest_client_request_duration_seconds_count{verb=\"GET\",host=\"here:1\"} 2\n");
+    metrics_write(loop_metrics(lost->loop), &other);
+    check_has("no answer", other.data,
+              "rest_client_requests_total{method=\"POST\",code=\"<error>\",host=\"here:1\"} 1\n");
+    metrics_write(loop_metrics(silent->loop), &none);
+    check("not counted", !none.data || !strstr(none.data, "rest_client"));
+    fixture_free(fixture);
+    fixture_free(lost);
+    fixture_free(silent);
+}
+
 static void a_cancelled_call_is_silent(void **state)
 {
     static const struct line lines[] = {{429, 1}};
@@ -219,7 +253,7 @@ static const struct word {
      ERR_NOT_FOUND,
      "pods \"x\" not found"},
     {"no Status", {403, .text = "<html>"}, ERR_FORBIDDEN, "status 403"},
-    {"a code of nobody", {418, .text = ""}, ERR_BAD_REQUEST, "status 418"},
+    {"an unknown code", {418, .text = ""}, ERR_BAD_REQUEST, "status 418"},
     {"expired", {410, .text = "{\"reason\":\"Expired\",\"message\":\"old\"}"}, ERR_GONE, "old"},
     {"gone", {410, .text = "{\"reason\":\"Gone\",\"message\":\"old\"}"}, ERR_GONE, "old"},
 };
@@ -246,6 +280,7 @@ int main(void)
         cmocka_unit_test(waits_grow_and_are_bounded),
         cmocka_unit_test(waits_begin_again_after_a_calm_time),
         cmocka_unit_test(no_more_calls_begin_than_agreed),
+        cmocka_unit_test(each_attempt_is_counted_by_its_outcome),
         cmocka_unit_test(a_cancelled_call_is_silent),
         cmocka_unit_test(a_refusal_says_why),
     };

@@ -417,7 +417,7 @@ static void a_needed_template_is_not_deleted_by_mistake(void **state)
     registry_fixture_create(fixture, TEMPLATE("b"));
     registry_fixture_create(fixture, TEMPLATE("other"));
     flow = registry_fixture_create(fixture, FLOW("f", ""));
-    check("nobody needs it",
+    check("no dependent is left",
           registry_fixture_delete_with(fixture, &kind_job_template, "other", .grace_s = -1));
     check("a", !registry_fixture_delete_with(fixture, &kind_job_template, "a", .grace_s = -1));
     registry_fixture_failed(fixture, ERR_FORBIDDEN, "unfinished jobflows still need it: f");

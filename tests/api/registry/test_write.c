@@ -91,6 +91,19 @@ static void create_refuses_with_the_reason(void **state)
     check_int("nothing was stored", store_revision(fixture->store), before);
 }
 
+static void a_name_is_free_when_its_object_is_gone(void **state)
+{
+    scoped(registry_fixture) struct registry_fixture *fixture = registry_fixture_new(NULL, NULL);
+
+    registry_fixture_create(fixture,
+                            "{" CONFIG_MAP ",'metadata':{'name':'going','namespace':'default',"
+                            "'finalizers':['x/y']}}");
+    registry_fixture_delete_with(fixture, &kind_config_map, "going", .grace_s = -1);
+    registry_fixture_refuses(fixture,
+                             "{" CONFIG_MAP ",'metadata':{'name':'going','namespace':'default'}}",
+                             ERR_EXISTS, "object is being deleted");
+}
+
 static void a_pod_begins_pending(void **state)
 {
     scoped(registry_fixture) struct registry_fixture *fixture = registry_fixture_new(NULL, NULL);
@@ -416,6 +429,7 @@ int main(void)
         cmocka_unit_test(create_fills_in_what_the_server_owns),
         cmocka_unit_test(names_are_generated),
         cmocka_unit_test(create_refuses_with_the_reason),
+        cmocka_unit_test(a_name_is_free_when_its_object_is_gone),
         cmocka_unit_test(a_pod_begins_pending),
         cmocka_unit_test(every_cluster_has_its_namespace_and_queues),
         cmocka_unit_test(of_two_updates_with_one_revision_one_wins),

@@ -91,10 +91,10 @@ static void those_who_were_answered_are_waited_for_behind_a_slow_commit(void **s
         bool urgent;
         int64_t at_once, later; /* expected number of commits at once, and after that */
     } rows[] = {
-        {"a quick commit: nobody waits", 100000, 1, false, 2, 2},
+        {"a quick commit: no waiting", 100000, 1, false, 2, 2},
         {"both come back", 6000000, 2, false, 2, 2},
         {"one of two comes back", 6000000, 1, false, 1, 2},
-        {"nobody comes back", 6000000, 0, false, 1, 1},
+        {"no client comes back", 6000000, 0, false, 1, 1},
         {"one of two, who cannot wait", 6000000, 1, true, 2, 2},
         {"no longer than a few milliseconds", 600000000, 1, false, 1, 2},
     };

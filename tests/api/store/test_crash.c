@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 #include "api/store/store.h"
-#include "base/hash.h"
+#include "base/collections/hash.h"
 #include "tests/support/objects.h"
 
 enum {

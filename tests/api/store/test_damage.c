@@ -18,7 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "api/store/db.h"
+#include "api/store/db/db.h"
 #include "api/store/store.h"
 #include "base/file.h"
 #include "base/log.h"

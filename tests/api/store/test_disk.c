@@ -4,15 +4,30 @@
  */
 #include "tests/unit.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "api/store/store.h"
+#include "base/file.h"
 #include "base/log.h"
 #include "tests/support/disk.h"
 #include "tests/support/objects.h"
 #include "tests/support/store_fixture.h"
+
+static bool nothing_to_allocate;
+
+/* Takes the place of the C library's function: the reserve and the log find no space. */
+int fallocate(int fd, int mode, off_t at, off_t bytes)
+{
+    if (nothing_to_allocate) {
+        errno = ENOSPC;
+        return -1;
+    }
+    return (int)syscall(SYS_fallocate, fd, mode, at, bytes);
+}
 
 static void objects_are_read_back_as_they_were(void **state)
 {
@@ -107,6 +122,81 @@ static void revisions_are_never_given_twice(void **state)
     check("above all accepted ones", store_revision(fixture.store) > accepted);
     check_int("by the mark", store_revision(fixture.store), 1048576);
     store_fixture_free(&fixture);
+}
+
+static void copy_file(const char *from, const char *to, const char *name)
+{
+    scoped_str source = mem_printf("%s/%s", from, name);
+    scoped_str target = mem_printf("%s/%s", to, name);
+    scoped(buf) struct buf content = {0};
+    int fd;
+
+    assert_true(file_read(source, 1 << 28, &content, NULL));
+    fd = open(target, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+    assert_true(file_write_all(fd, content.data, content.len));
+    close(fd);
+}
+
+/* The mark on disk bounds what was given out at any time, not only after a start. */
+static void the_mark_stays_above_what_is_given_out(void **state)
+{
+    struct store_fixture fixture = store_fixture_new("mark"), killed = store_fixture_new("killed");
+    int64_t first = store_revision(fixture.store), last;
+    struct error err;
+
+    while (store_revision(fixture.store) < first + (1 << 20)) {
+        for (int i = 0; i < 10000; i++)
+            store_put(fixture.store, sample_object(.name = "a"));
+        loop_settle(fixture.loop);
+    }
+    last = store_revision(fixture.store);
+    store_fixture_close(&killed);
+    copy_file(fixture.directory, killed.directory, "store.db");
+    copy_file(fixture.directory, killed.directory, "store.db-wal");
+    copy_file(fixture.directory, killed.directory, "store.db-mark");
+    store_fixture_sql(&killed, "UPDATE objects SET revision = 1");
+    check_ok("open", store_fixture_open(&killed, &err), err);
+    check("by the mark alone", store_revision(killed.store) >= last);
+    store_fixture_free(&killed);
+    store_fixture_free(&fixture);
+}
+
+/* Gives the stored object "bad" the metadata of another. */
+static void store_meta(struct store_fixture *fixture, const struct object *object)
+{
+    scoped(buf) struct buf bytes = {0}, sql = {0};
+
+    meta_encode(object->meta, &bytes);
+    buf_str(&sql, "UPDATE objects SET meta = x'");
+    for (size_t i = 0; i < bytes.len; i++)
+        buf_printf(&sql, "%02x", (unsigned char)bytes.data[i]);
+    buf_str(&sql, "' WHERE name = 'bad'");
+    store_fixture_sql(fixture, sql.data);
+}
+
+static void an_object_without_a_uid_is_not_served(void **state)
+{
+    static const struct sample lacking[] = {{.name = "bad", .uid = ""}, {.name = "", .uid = "u"}};
+
+    for (size_t i = 0; i < countof(lacking); i++) {
+        scoped_str name = mem_printf("lacking-%zu", i);
+        struct store_fixture fixture = store_fixture_new(name);
+        struct object *object = sample_build(&lacking[i]);
+        struct store_stats stats;
+        struct error err;
+
+        store_put(fixture.store, sample_object(.name = "good"));
+        store_put(fixture.store, sample_object(.name = "bad"));
+        store_fixture_close(&fixture);
+        store_meta(&fixture, object);
+        object_unref(object);
+        check_ok(name, store_fixture_open(&fixture, &err), err);
+        check(name, store_fixture_get(&fixture, "good"));
+        check(name, !store_fixture_get(&fixture, "bad") && !store_fixture_get(&fixture, ""));
+        store_stats(fixture.store, &stats);
+        check_int(name, stats.unreadable, 1);
+        store_fixture_free(&fixture);
+    }
 }
 
 static void only_one_process_opens_it(void **state)
@@ -305,6 +395,42 @@ static void a_full_disk_takes_deletes_and_recovers(void **state)
     store_fixture_free(&fixture);
 }
 
+static int64_t bytes_of_log(const struct store_fixture *fixture)
+{
+    scoped_str path = mem_printf("%s/store.db-wal", fixture->directory);
+    struct stat info;
+
+    assert_int_equal(stat(path, &info), 0);
+    return (int64_t)info.st_blocks * 512;
+}
+
+/* The reserve makes room for deletes on the next full disk, so writes wait for it. The log, which
+ * held it meanwhile, gives it back. */
+static void writes_wait_until_the_reserve_is_back(void **state)
+{
+    struct store_fixture fixture = store_fixture_new("reserve");
+    struct error err;
+
+    disk_set(DISK_NO_SPACE);
+    store_put(fixture.store, sample_object(.name = "a"));
+    loop_advance(fixture.loop, 10);
+    check("the log has the reserve", bytes_of_log(&fixture) > 1 << 20);
+    nothing_to_allocate = true;
+    disk_set(DISK_WELL);
+    loop_advance(fixture.loop, 5000);
+    check_int("written", store_durable_revision(fixture.store), 1);
+    check_error("no reserve", store_writable(fixture.store, &err), err, ERR_STORAGE);
+    nothing_to_allocate = false;
+    loop_advance(fixture.loop, 2000);
+    check_ok("writes again", store_writable(fixture.store, &err), err);
+    store_put(fixture.store, sample_object(.name = "b"));
+    loop_settle(fixture.loop);
+    for (int i = 0; i < 2000 && bytes_of_log(&fixture) >= 1 << 20; i++)
+        usleep(5000); /* the store's thread does so when it has had nothing to do for a while */
+    check("the log gave it back", bytes_of_log(&fixture) < 1 << 20);
+    store_fixture_free(&fixture);
+}
+
 static void a_failed_commit_is_the_end(void **state)
 {
     static const enum disk_fault faults[] = {DISK_NO_WRITES, DISK_NO_SYNC};
@@ -391,12 +517,15 @@ int main(void)
         cmocka_unit_test(a_batch_writes_each_row_once),
         cmocka_unit_test(unused_bodies_are_deleted_in_the_end),
         cmocka_unit_test(revisions_are_never_given_twice),
+        cmocka_unit_test(the_mark_stays_above_what_is_given_out),
+        cmocka_unit_test(an_object_without_a_uid_is_not_served),
         cmocka_unit_test(only_one_process_opens_it),
         cmocka_unit_test(looking_changes_nothing),
         cmocka_unit_test(damage_hurts_one_object_or_is_refused),
         cmocka_unit_test(a_damaged_file_is_named_and_left_alone),
         cmocka_unit_test(the_directory_is_private),
         cmocka_unit_test(a_full_disk_takes_deletes_and_recovers),
+        cmocka_unit_test(writes_wait_until_the_reserve_is_back),
         cmocka_unit_test(a_failed_commit_is_the_end),
         cmocka_unit_test(every_point_of_failure_keeps_what_was_reported),
     };

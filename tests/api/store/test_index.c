@@ -200,7 +200,7 @@ static void a_visitor_may_remove_what_it_visits(void **state)
     index_each_owned(&index, NULL, "boss", remove_visit, &remover);
     check_int("visits", remover.visits, 200);
     check_int("left", index_count(&index, NULL, NULL), 0);
-    check("nobody remembers the owner", index.identities.count == 0 && index.spaces == NULL);
+    check("the owner is forgotten", index.identities.count == 0 && index.spaces == NULL);
     index_release(&index);
 }
 

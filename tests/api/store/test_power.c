@@ -78,7 +78,7 @@ static char *state_of(const struct store *store)
     return buf_take(&out);
 }
 
-/* Returns a status. A long one is not stored in the object's row (api/store/db_status). */
+/* Returns a status. A long one is not stored in the object's row (api/store/db/long_status). */
 static char *status_text(int turn, int write, bool is_long)
 {
     enum { ENTRIES = 1200 };

@@ -217,7 +217,7 @@ static void a_batch_nobody_waits_for_may_wait_longer(void **state)
     loop_advance(fixture.loop, 10);
     store_when_durable(fixture.store, &flag.task);
     loop_advance(fixture.loop, 4);
-    check_int("somebody waits", store_durable_revision(fixture.store), 1);
+    check_int("a waiter", store_durable_revision(fixture.store), 1);
     loop_advance(fixture.loop, 1);
     check_int("no longer than for others", store_durable_revision(fixture.store), 2);
     check_int("told", flag.runs, 1);

@@ -21,7 +21,9 @@ static const struct resource_case cases[] = {
     {"jobs.batch.volcano.sh", "job.batch.volcano.sh/*", NULL},
     {"po", "pod/*", NULL},
     {"all",
-     "jobflow.flow.volcano.sh/* jobtemplate.flow.volcano.sh/* job.batch.volcano.sh/* "
+     "jobflow.flow.volcano.sh/* jobtemplate.flow.volcano.sh/* flowtrigger.flow.volcano.sh/* "
+     "cronjob.batch.volcano.sh/* "
+     "job.batch.volcano.sh/* "
      "podgroup.scheduling.volcano.sh/* pod/* service/*",
      NULL},
     {"zzz", NULL, "resource type \"zzz\"; a flow of that name is written jf/zzz"},

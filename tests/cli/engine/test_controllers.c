@@ -9,6 +9,7 @@ enum {
     JOB = CONTROLLER_BIT(CONTROLLER_JOB),
     FLOW = CONTROLLER_BIT(CONTROLLER_JOB_FLOW),
     TEMPLATE = CONTROLLER_BIT(CONTROLLER_JOB_TEMPLATE),
+    CRON = CONTROLLER_BIT(CONTROLLER_CRON_JOB) | CONTROLLER_BIT(CONTROLLER_FLOW_TRIGGER),
 };
 
 /* covers: jobflow.md 141 142 143 */
@@ -20,12 +21,13 @@ static void a_list_selects_controllers(void **state)
         const char *refused; /* part of the message of a refusal; NULL: accepted */
     } cases[] = {
         {"*", 0, NULL},
-        {"+gc-controller,+jobtemplate-controller,+jobflow-controller", JOB, NULL},
-        {"jobflow,job", TEMPLATE, NULL},
+        {"+gc-controller,+jobtemplate-controller,+jobflow-controller", JOB | CRON, NULL},
+        {"jobflow,job", TEMPLATE | CRON, NULL},
+        {"*,-cronjob-controller,-flowtrigger", CRON, NULL},
         {"*,-jobflow", FLOW, NULL},
         {"-job-controller,*", JOB, NULL},
-        {"-jobflow", JOB | FLOW | TEMPLATE, NULL},
-        {"", JOB | FLOW | TEMPLATE, NULL},
+        {"-jobflow", JOB | FLOW | TEMPLATE | CRON, NULL},
+        {"", JOB | FLOW | TEMPLATE | CRON, NULL},
         {"*,,", 0, NULL},
         {"-jobflow-controller,+jobflow-controller", 0, "cannot be switched on and off at once"},
         {"+job,*,-job-controller", 0, "job cannot be switched on and off at once"},

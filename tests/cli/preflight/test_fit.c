@@ -3,7 +3,7 @@
  */
 #include "tests/unit.h"
 
-#include "base/arena.h"
+#include "base/collections/arena.h"
 #include "cli/preflight/fit.h"
 
 /* One task as JSON with single quotes for double ones. Its pods request `cpu`. */

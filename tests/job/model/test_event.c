@@ -147,6 +147,8 @@ static void the_first_error_among_containers_is_the_exit_code(void **unused)
          "{\"phase\":\"Failed\",\"containerStatuses\":[" CONTAINER(3) "]}", 3},
         {"the first container with an error gives the exit code",
          "{\"phase\":\"Failed\",\"containerStatuses\":[" CONTAINER(0) "," CONTAINER(7) "]}", 7},
+        {"a container that ended well behind it changes nothing",
+         "{\"phase\":\"Failed\",\"containerStatuses\":[" CONTAINER(7) "," CONTAINER(0) "]}", 7},
         {"an init container may give the exit code",
          "{\"phase\":\"Failed\",\"initContainerStatuses\":[" CONTAINER(9) "]}", 9},
         {"regular containers go before init containers",

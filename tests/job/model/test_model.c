@@ -6,7 +6,7 @@
 #include "api/types/kinds/job/job.h"
 #include "job/model/model.h"
 #include "job/model/names.h"
-#include "job/pod.h"
+#include "job/objects/pod.h"
 #include "tests/support/manifest.h"
 
 struct record {
@@ -23,9 +23,10 @@ static struct record record_new(const char *tasks)
                                  "spec: {tasks: [%s]}\n"
                                  "status: {state: {phase: Running}}\n",
                                  tasks);
-    struct record record = {job_spec_cache_new(), manifest_raw(yaml), {0}, 1};
+    struct record record = {job_spec_cache_new(NULL), manifest_raw(yaml), {0}, 1};
 
-    job_model_init(&record.model, record.job, job_compiled_spec_get(record.cache, record.job));
+    job_model_init(&record.model, record.job, job_compiled_spec_get(record.cache, record.job),
+                   NULL);
     return record;
 }
 

@@ -82,6 +82,37 @@ static void without_the_annotation_the_index_runs_again(void **unused)
     job_fixture_free(fixture);
 }
 
+/* Which pods have succeeded is stored before they vanish, so that it does not matter whether others
+ * have succeeded meanwhile. */
+static void a_pod_that_was_collected_without_a_controller_is_not_made_again(void **unused)
+{
+    struct job_fixture *fixture =
+        job_fixture_new(&(struct job_fixture_options){.run_pods = true, .collects_pods = true});
+
+    job_fixture_apply(fixture, JOB("", "", "5"));
+    for (int i = 1; i <= 3; i++) {
+        scoped_str name = mem_printf("j-t-%d", i);
+
+        job_fixture_pod(fixture, name, POD_SUCCEEDED);
+    }
+    job_fixture_advance(fixture, 1000);
+    check_str("told", note_of(fixture, "succeeded-pods-t"), "1-3");
+    job_fixture_stop_controller(fixture);
+    succeed_and_delete(fixture, 0, 0);
+    job_fixture_delete(fixture, &kind_pod, "j-t-2");
+    job_fixture_delete(fixture, &kind_pod, "j-t-3");
+    job_fixture_pod(fixture, "j-t-4", POD_SUCCEEDED);
+    job_fixture_start_controller(fixture);
+    job_fixture_advance(fixture, 1000);
+    check("no controller has seen the first succeed",
+          job_fixture_get(fixture, &kind_pod, "j-t-0") != NULL);
+    check("the third is not made again", !job_fixture_get(fixture, &kind_pod, "j-t-2"));
+    job_fixture_pod(fixture, "j-t-0", POD_SUCCEEDED);
+    check_str("end", job_fixture_phase(fixture, "j"), "Completed");
+    check_int("all", job_fixture_job(fixture, "j")->succeeded, 5);
+    job_fixture_free(fixture);
+}
+
 static void a_success_counts_for_its_version_only(void **unused)
 {
     struct job_fixture *fixture = running(JOB(KEEP, "{event: PodFailed, action: RestartJob}", "3"));
@@ -266,6 +297,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_success_outlives_its_pod_where_the_job_says_so),
+        cmocka_unit_test(a_pod_that_was_collected_without_a_controller_is_not_made_again),
         cmocka_unit_test(without_the_annotation_the_index_runs_again),
         cmocka_unit_test(a_success_counts_for_its_version_only),
         cmocka_unit_test(a_refused_restart_forgets_nothing),

@@ -22,7 +22,7 @@ static void the_phase_graph_is_that_of_the_specification(void **unused)
         [JOB_ABORTING] = P(ABORTED) | P(RESTARTING) | P(TERMINATING),
         [JOB_ABORTED] = P(RESTARTING) | P(TERMINATING),
         [JOB_COMPLETING] = P(COMPLETED),
-        [JOB_TERMINATING] = P(TERMINATED),
+        [JOB_TERMINATING] = P(TERMINATED) | P(FAILED),
     };
 
     for (int from = 0; from < JOB_PHASE_N; from++)
@@ -139,6 +139,15 @@ static void verdicts_follow_the_counters(void **unused)
         {"terminating pods keep it terminating",
          {JOB_TERMINATING, .terminating = 2}, JOB_TERMINATING},
         {"terminating ends without living pods", {JOB_TERMINATING}, JOB_TERMINATED},
+        {"terminating for a loss ends as failed",
+         {JOB_TERMINATING, .must_fail = true}, JOB_FAILED},
+        {"companions are stopped before the job ends",
+         {JOB_RUNNING, .replicas = 3, .succeeded = 2, .running = 1, .min_available = 3,
+                                              .companions = {1, 1, 1}}, JOB_RUNNING},
+        {"companions need not succeed",
+         {JOB_RUNNING, .replicas = 3, .succeeded = 2, .min_available = 3, .companions = {1, 1, 0}}, JOB_COMPLETED},
+        {"a companion never makes up for a failure",
+         {JOB_RUNNING, .replicas = 2, .failed = 1, .min_available = 1, .companions = {1, 1, 0}}, JOB_FAILED},
         {"an aborted job stays",             {JOB_ABORTED}, JOB_ABORTED},
         {"a completed job stays",            {JOB_COMPLETED, .replicas = 2, .failed = 2, .min_available = 2}, JOB_COMPLETED},
         {"a failed job stays",               {JOB_FAILED, .replicas = 1, .succeeded = 1}, JOB_FAILED},

@@ -473,7 +473,7 @@ static void services_are_known_to_pods_of_other_jobs(void **state)
               " server-m-0.server\n");
     node_fixture_report_ended(fixture, "server-m-0", 0);
     node_fixture_advance(fixture, 1000);
-    check("who has ended serves nobody",
+    check("an ended pod serves no clients",
           !strstr(node_fixture_started(fixture, "before-m-0")->hosts, "server"));
     node_fixture_free(fixture);
 }

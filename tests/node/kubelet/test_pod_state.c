@@ -31,6 +31,11 @@ static const char step_edges[] =
     " STEP_QUEUED>STEP_DELETING"
     " STEP_INTENT>STEP_READY"
     " STEP_INTENT>STEP_DELETING"
+    " STEP_READY>STEP_DEVICES"          /* the pod requests devices */
+    " STEP_DEVICES>STEP_STARTED"        /* their ids are durable */
+    " STEP_DEVICES>STEP_BLOCKED"
+    " STEP_DEVICES>STEP_ENDED"
+    " STEP_DEVICES>STEP_DELETING"
     " STEP_READY>STEP_BLOCKED"
     " STEP_READY>STEP_STARTED"
     " STEP_READY>STEP_ENDED"            /* a reference of the pod can never be resolved */

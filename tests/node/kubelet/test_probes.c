@@ -69,7 +69,7 @@ static void a_pod_is_ready_while_its_readiness_probe_passes(void **state)
 
     node_fixture_report_ended(fixture, "p", 0);
     node_fixture_advance(fixture, 60000);
-    check_int("nobody asks any more", pod->execs, 4);
+    check_int("the probe has stopped", pod->execs, 4);
     node_fixture_free(fixture);
 }
 

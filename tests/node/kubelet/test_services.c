@@ -135,7 +135,7 @@ static void a_service_leads_to_the_port_its_ready_pods_listen_on(void **state)
     check("not to the pod",
           !strstr(node_fixture_started(fixture, "p")->hosts, "web.default.svc web.default web\n"
                                                              "127.1"));
-    check("nobody is ready", refuses(ip, 7080));
+    check("no pod is ready", refuses(ip, 7080));
     fd = listener(node_fixture_started(fixture, "p")->ip, 28080);
     node_fixture_report_running(fixture, "p");
     check_leads("ready", ip, 7080, fd);

@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "base/file.h"
+#include "node/runtime/running.h"
 #include "node/shim/entry.h"
 #include "node/shim/records.h"
 #include "node/wire/message.h"
@@ -73,6 +74,42 @@ static void pods_outlive_the_node_and_are_found_with_codes_and_logs(void **state
         check_str(uid, log, want);
         release_pod(fixture, uid);
     }
+    node_finish(fixture, dir);
+}
+
+static void note_uid(void *ctx, const char *uid)
+{
+    buf_printf(ctx, "%s ", uid);
+}
+
+static void start_three(struct pods_fixture *fixture)
+{
+    start_shell_pod(fixture, "ends", "true");
+    start_shell_pod(fixture, "stays-a", "while [ ! -e stays-go ]; do sleep 0.01; done");
+    start_shell_pod(fixture, "stays-b", "while [ ! -e stays-go ]; do sleep 0.01; done");
+    check("ended", pods_final(fixture, "ends", LIMIT_MS));
+    check("a runs", pods_phase(fixture, "stays-a", POD_RUNNING, LIMIT_MS));
+    check("b runs", pods_phase(fixture, "stays-b", POD_RUNNING, LIMIT_MS));
+}
+
+static void running_pods_are_named_while_no_node_runs(void **state)
+{
+    scoped_str dir = node_directory("named");
+    scoped_str node_dir = mem_printf("%s/node", dir);
+    scoped(buf) struct buf uids = {0};
+    struct pods_fixture *fixture;
+    struct error err = {0};
+
+    check_ok("no supervisors", running_pods(node_dir, note_uid, &uids, &err), err);
+    check_int("no pods", uids.len, 0);
+    node_run(dir, start_three);
+    check_ok("asked", running_pods(node_dir, note_uid, &uids, &err), err);
+    check_str("those that have not ended", uids.data, "stays-a stays-b ");
+    fixture = pods_new(dir, NULL);
+    pods_runtime(fixture)->ops->stop(pods_runtime(fixture), "stays-a", 0);
+    pods_runtime(fixture)->ops->stop(pods_runtime(fixture), "stays-b", 0);
+    check("a was left running", pods_final(fixture, "stays-a", LIMIT_MS));
+    check("b was left running", pods_final(fixture, "stays-b", LIMIT_MS));
     node_finish(fixture, dir);
 }
 
@@ -345,6 +382,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(pods_outlive_the_node_and_are_found_with_codes_and_logs),
+        cmocka_unit_test(running_pods_are_named_while_no_node_runs),
         cmocka_unit_test(an_end_while_no_node_runs_is_reported_with_its_time_until_released),
         cmocka_unit_test(a_killed_shim_loses_running_pods_and_no_others),
         cmocka_unit_test(pods_of_a_shim_killed_while_the_node_is_down_are_known_from_its_records),

@@ -5,6 +5,7 @@
 
 #include <fcntl.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -449,14 +450,19 @@ static void the_usage_of_a_run_is_in_its_status(void **state)
     check("memory", status->containers.items[0].memory_peak_bytes >= 256 << 10);
 }
 
-/* The other one runs until the end of the first was reported. */
+/* The other one runs until the end of the first was reported. What the first left behind is in its
+ * process group, and ends with it although its pod goes on. */
 static void the_end_of_a_container_is_reported_while_others_run(void **state)
 {
     struct test_pod pod = {
-        "two", .main = {{.argv = {"sh", "-c", "until [ -e go ]; do sleep 0.02; done; exit 3"}},
-                        {.argv = {"sleep", "600"}}}};
+        "two",
+        .main = {
+            {.argv = {"sh", "-c",
+                      "sleep 300 & echo left=$!; until [ -e go ]; do sleep 0.02; done; exit 3"}},
+            {.argv = {"sleep", "600"}}}};
     scoped_str dir = test_path("two");
     const struct pod_status *status;
+    scoped_str log = NULL;
     int ended = 0;
 
     check_int("directory", mkdir(dir, 0700), 0);
@@ -476,9 +482,49 @@ static void the_end_of_a_container_is_reported_while_others_run(void **state)
             check_int("its code", status->containers.items[0].exit_code, 3);
     }
     check("its end is reported", ended);
+    log = pods_log(fixture, "two", "c0");
+    check("printed", number_in_text(log, "left") > 0);
+    for (int waited_ms = 0; process_alive(number_in_text(log, "left")) && waited_ms < LIMIT_MS;
+         waited_ms += 20)
+        pods_run(fixture, 20);
+    check("what it left is gone", !process_alive(number_in_text(log, "left")));
+    check("the other runs", pods_phase(fixture, "two", POD_RUNNING, LIMIT_MS));
     pods_runtime(fixture)->ops->stop(pods_runtime(fixture), "two", 0);
     check("ends", pods_final(fixture, "two", LIMIT_MS));
     pods_runtime(fixture)->ops->release(pods_runtime(fixture), "two");
+}
+
+/* Sets the size up to which the supervisor may write files; RLIM_INFINITY: any. */
+static void limit_files_of_shim(rlim_t bytes)
+{
+    scoped_str dir = test_path("bare");
+    struct rlimit limit;
+    int pid;
+
+    check_int("one supervisor", shims_of(dir, &pid, 1), 1);
+    check_int("limit", prlimit(pid, RLIMIT_FSIZE, NULL, &limit), 0);
+    limit.rlim_cur = bytes < limit.rlim_max ? bytes : limit.rlim_max;
+    check_int("limit", prlimit(pid, RLIMIT_FSIZE, &limit, NULL), 0);
+}
+
+/* covers: reliability.md INV-N1 */
+static void no_program_starts_without_a_record_of_its_start(void **state)
+{
+    scoped_str mark = test_path("mark");
+    scoped_str script = mem_printf("touch %s", mark);
+    const struct pod_status *status;
+
+    check_int("a supervisor runs", pods_shell(fixture, "before", "exit 7", NULL), 7);
+    limit_files_of_shim(0);
+    pods_start(fixture, &(struct test_pod){"refused", .main = {{.argv = {"sh", "-c", script}}}});
+    status = pods_final(fixture, "refused", LIMIT_MS);
+    limit_files_of_shim(RLIM_INFINITY);
+    check("ends", status);
+    check_int("phase", status->phase, POD_FAILED);
+    check_str("reason", status->reason, "StartError");
+    check_has("message", status->message, "the disk refuses the record");
+    check("did not run", access(mark, F_OK));
+    check_int("the next one runs", pods_shell(fixture, "after", "exit 7", NULL), 7);
 }
 
 static void a_failed_init_container_fails_the_pod(void **state)
@@ -627,6 +673,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(the_end_of_the_log_is_the_message_of_a_failed_run_if_the_policy_says_so),
         cmocka_unit_test(the_usage_of_a_run_is_in_its_status),
         cmocka_unit_test(the_end_of_a_container_is_reported_while_others_run),
+        cmocka_unit_test(no_program_starts_without_a_record_of_its_start),
         cmocka_unit_test(a_failed_init_container_fails_the_pod),
         cmocka_unit_test(a_deadline_ends_the_pod),
         cmocka_unit_test(a_deadline_may_come_while_the_pod_runs),

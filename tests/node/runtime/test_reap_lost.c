@@ -245,7 +245,7 @@ static void control_groups_of_shims_without_directory_are_removed_at_the_next_st
     if (!had)
         print_message("plain pods have no group here\n");
     pods_free(pods_new(next, NULL));
-    check_int("a start leaves it to who lives, though nobody is in it", has_groups(id), had);
+    check_int("a start leaves it to the live owner, though it is empty", has_groups(id), had);
     kill_shim(dir);
     check_ok("remove", file_remove_tree(AT_FDCWD, node, &err), err);
     pods_free(pods_new(next, NULL));

@@ -21,13 +21,13 @@ static char *log_of(struct test_pod *pod)
     return pods_log(fixture, pod->uid, NULL);
 }
 
-#define BOXED .hostname = "j-0", .hosts = "127.0.0.1 localhost\n"
+#define SANDBOXED .hostname = "j-0", .hosts = "127.0.0.1 localhost\n"
 
 /* covers: reliability.md SEC-24 */
 static void a_program_without_real_root_has_no_capability_and_gets_none(void **state)
 {
     struct test_pod pod = {
-        "caps", BOXED,
+        "caps", SANDBOXED,
         .main = {{.argv = {"/bin/sh", "-c",
                            "sed -n 's/^CapEff:[[:space:]]*/e=/p; s/^CapBnd:[[:space:]]*/b=/p; "
                            "s/^NoNewPrivs:[[:space:]]*/n=/p' /proc/self/status"}}}};
@@ -46,7 +46,7 @@ static void programs_that_serve_ssh_keep_three_capabilities(void **state)
 {
     static const struct runtime_volume volume = {.name = "ssh", .kind = VOLUME_EMPTY_DIR};
     struct test_pod pod = {
-        "ssh", BOXED, .volumes = &volume, .n_volumes = 1,
+        "ssh", SANDBOXED, .volumes = &volume, .n_volumes = 1,
         .main = {{.argv = {"/bin/sh", "-c", "sed -n 's/^CapEff:[[:space:]]*//p' /proc/self/status"},
                   .mounts = {{"ssh", "/root/.ssh", NULL, false}}}}};
     scoped_str log = NULL;
@@ -60,7 +60,7 @@ static void programs_that_serve_ssh_keep_three_capabilities(void **state)
 /* covers: reliability.md SEC-24 */
 static void root_inside_is_nobody_outside(void **state)
 {
-    struct test_pod pod = {"ids", BOXED,
+    struct test_pod pod = {"ids", SANDBOXED,
                            .main = {{.argv = {"/bin/sh", "-c", "id -u; exec sleep 300"}}}};
     scoped_str found = NULL;
     scoped_str log = NULL;
@@ -87,7 +87,7 @@ static void root_inside_is_nobody_outside(void **state)
 static void files_that_only_root_may_read_or_change_stay_so(void **state)
 {
     struct test_pod pod = {
-        "secrets", BOXED,
+        "secrets", SANDBOXED,
         .main = {
             {.argv = {"/bin/sh", "-c",
                       "cat /etc/shadow 2>/dev/null && echo read; "
@@ -109,7 +109,7 @@ static void files_that_only_root_may_read_or_change_stay_so(void **state)
 static void devices_that_a_program_may_open_are_there(void **state)
 {
     struct test_pod pod = {
-        "devices", BOXED,
+        "devices", SANDBOXED,
         .main = {
             {.argv = {"/bin/sh", "-c",
                       "for d in /dev/*; do "
@@ -126,12 +126,13 @@ static void devices_that_a_program_may_open_are_there(void **state)
 /* covers: reliability.md SEC-25 */
 static void a_program_has_three_descriptors_and_no_more(void **state)
 {
-    struct test_pod boxed = {"boxed", BOXED, .main = {{.argv = {"/bin/ls", "/proc/self/fd"}}}};
+    struct test_pod sandboxed = {"sandboxed", SANDBOXED,
+                                 .main = {{.argv = {"/bin/ls", "/proc/self/fd"}}}};
     struct test_pod bare = {"bare", .main = {{.argv = {"/bin/ls", "/proc/self/fd"}}}};
-    scoped_str in_box = log_of(&boxed);
+    scoped_str in_sandbox = log_of(&sandboxed);
     scoped_str without = log_of(&bare);
 
-    check_str("boxed; 3 is that of ls", in_box, "0\n1\n2\n3\n");
+    check_str("sandboxed; 3 is that of ls", in_sandbox, "0\n1\n2\n3\n");
     check_str("bare", without, "0\n1\n2\n3\n");
 }
 

@@ -292,19 +292,22 @@ static void a_pod_with_files_for_root_is_root_in_its_sandbox(void **state)
 }
 
 /* covers: see 6.3 */
-static void a_termination_message_is_reported(void **state)
+static void each_container_has_a_termination_message_of_its_own(void **state)
 {
     struct test_pod pod = {
         "message", WITH_TEST_HOSTS,
-        .main = {{.argv = {"/bin/sh", "-c", "echo -n why > /dev/termination-log; exit 1"}}}};
+        .main = {
+            {.argv = {"/bin/sh", "-c", "echo -n why > $VC_MOUNT_ROOT/dev/termination-log; exit 1"}},
+            {.argv = {"/bin/sh", "-c", "echo -n how > $VC_MOUNT_ROOT/dev/termination-log"}},
+            {.argv = {"/bin/sh", "-c", "true"}}}};
     const struct pod_status *status;
 
-    if (is_plain())
-        return;
     pods_start(fixture, &pod);
     status = pods_final(fixture, "message", LIMIT_MS);
     check("ends", status);
-    check_str("message", status->containers.items[0].message, "why");
+    check_str("failed", status->containers.items[0].message, "why");
+    check_str("succeeded", status->containers.items[1].message, "how");
+    check("none", !status->containers.items[2].message);
     check_int("host", access("/dev/termination-log", F_OK), -1);
     release("message");
 }
@@ -499,7 +502,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(commands_right_behind_a_start_are_not_lost),
         cmocka_unit_test(the_program_is_alone_in_its_sandbox),
         cmocka_unit_test(a_pod_with_files_for_root_is_root_in_its_sandbox),
-        cmocka_unit_test(a_termination_message_is_reported),
+        cmocka_unit_test(each_container_has_a_termination_message_of_its_own),
         cmocka_unit_test(containers_of_a_pod_share_its_volumes_and_names),
         cmocka_unit_test(a_failed_mount_is_reported),
         cmocka_unit_test(host_paths_show_the_files_of_the_host),

@@ -15,7 +15,7 @@ static void write_program(const char *path, const char *text)
 }
 
 /* covers: local-runtime.md LRT-22 */
-static void what_cannot_be_started_is_told_by_its_name(bool in_a_box)
+static void what_cannot_be_started_is_told_by_its_name(bool in_sandbox)
 {
     scoped_str stray = test_path("stray-interpreter");
     scoped_str no_program = test_path("no-program");
@@ -36,13 +36,13 @@ static void what_cannot_be_started_is_told_by_its_name(bool in_a_box)
         {"no-program", no_program, NULL, 126, "Exec format error"},
     };
 
-    scoped_str dir = test_path(in_a_box ? "boxed" : "bare");
+    scoped_str dir = test_path(in_sandbox ? "sandboxed" : "plain");
     struct pods_fixture *fixture = pods_new(dir, NULL);
 
     write_program(stray, "#!/no/such/interpreter\n");
     write_program(no_program, "echo text without a first line\n");
     for (size_t i = 0; i < countof(cases); i++) {
-        struct test_pod pod = {cases[i].name, .hostname = in_a_box ? "boxed" : NULL,
+        struct test_pod pod = {cases[i].name, .hostname = in_sandbox ? "sandboxed" : NULL,
                                .main = {{.argv = {cases[i].program}, .cwd = cases[i].cwd}}};
         const struct pod_status *status;
 

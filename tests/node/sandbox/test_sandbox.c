@@ -17,14 +17,14 @@
 
 #include "base/file.h"
 #include "node/runtime/runtime.h"
-#include "node/sandbox/cgroup.h"
+#include "node/sandbox/cgroup/cgroup.h"
+#include "node/sandbox/filter/sockaddr_bpf.h"
 #include "node/sandbox/hostkey.h"
 #include "node/sandbox/isolation_level.h"
 #include "node/sandbox/mounts/overlay.h"
 #include "node/sandbox/mounts/volumes.h"
 #include "node/sandbox/namespaces.h"
 #include "node/sandbox/rootfs.h"
-#include "node/sandbox/sockaddr_bpf.h"
 #include "node/shim/entry.h"
 
 static void put(const char *dir, const char *name, const char *text)

@@ -262,6 +262,65 @@ static void gang_of_higher_priority_preempts_the_youngest_of_lowest_priority(voi
     node_fixture_free(fixture);
 }
 
+/* A client binds a pod of its own, past the scheduler, to the room that an eviction frees. */
+static void a_claim_ends_when_the_evicted_pods_were_not_enough(void **state)
+{
+    struct node_fixture *fixture = set_up(4, 8);
+
+    running(fixture, "old", 2, 2, TWO_CPU, false);
+    running(fixture, "young", 2, 2, TWO_CPU, true);
+    node_fixture_group(fixture, "vip", 2, TWO_CPU HIGH);
+    node_fixture_settle(fixture);
+    check_int("pods are evicted for it", left_of(fixture, "young", 2), 0);
+    node_fixture_create(fixture,
+                        "{'apiVersion':'v1','kind':'Pod','metadata':{'name':'own','namespace':"
+                        "'default'},'spec':{'nodeName':'here','containers':[{'name':'c','image':"
+                        "'i','command':['true'],'resources':{'requests':{'cpu':'1'}}}]}}");
+    node_fixture_group(fixture, "small", 1, ONE_CPU);
+    node_fixture_settle(fixture);
+    check_str("what they free is kept", node_fixture_group_phase(fixture, "small"), NOT_YET);
+    node_fixture_delete(fixture, &kind_pod, "young-0", 0);
+    node_fixture_delete(fixture, &kind_pod, "young-1", 0);
+    node_fixture_settle(fixture);
+    check_str("it was not enough", node_fixture_group_phase(fixture, "vip"), NOT_YET);
+    check_str("so another takes it", node_fixture_group_phase(fixture, "small"), ADMITTED);
+    node_fixture_free(fixture);
+}
+
+static void the_lowest_priority_is_preempted_first(void **state)
+{
+    struct node_fixture *fixture = set_up(4, 8);
+
+    node_fixture_create(fixture, "{'apiVersion':'scheduling.k8s.io/v1','kind':'PriorityClass',"
+                                 "'metadata':{'name':'middle'},'value':500}");
+    running(fixture, "low", 2, 2, TWO_CPU, true);
+    running(fixture, "middle", 2, 2, TWO_CPU ",'priorityClassName':'middle'", true);
+    node_fixture_group(fixture, "vip", 2, TWO_CPU HIGH);
+    node_fixture_settle(fixture);
+    check_int("the older gang of lower priority goes", left_of(fixture, "low", 2), 0);
+    check_int("the younger one of higher priority stays", left_of(fixture, "middle", 2), 2);
+    node_fixture_free(fixture);
+}
+
+/* In either order of their names. */
+static void of_a_group_the_pods_that_allow_it_are_evicted(void **state)
+{
+    for (int first = 0; first < 2; first++) {
+        struct node_fixture *fixture = set_up(4, 8);
+
+        node_fixture_group(fixture, "mixed", 1, ONE_CPU);
+        node_fixture_settle(fixture);
+        pods(fixture, "mixed", 0, 2, first);
+        pods(fixture, "mixed", 2, 4, !first);
+        run_pods(fixture, "mixed", 0, 4);
+        node_fixture_group(fixture, "vip", 2, TWO_CPU HIGH);
+        node_fixture_settle(fixture);
+        check_int("two are left", left_of(fixture, "mixed", 4), 2);
+        check_int("those that do not allow it", left_of(fixture, "mixed", 2), first ? 0 : 2);
+        node_fixture_free(fixture);
+    }
+}
+
 static void extra_members_are_preempted_before_gangs(void **state)
 {
     struct node_fixture *fixture = set_up(4, 8);
@@ -278,20 +337,24 @@ static void extra_members_are_preempted_before_gangs(void **state)
 static void pods_that_are_not_preemptable_are_not_evicted(void **state)
 {
     static const struct {
-        const char *name, *vip;
+        const char *name, *low, *vip;
         bool preemptable;
     } cases[] = {
-        {"pods that do not allow it", TWO_CPU HIGH, false},
-        {"the same priority", TWO_CPU, true},
-        {"a class that never does", TWO_CPU ",'priorityClassName':'polite'", true},
-        {"it would not be enough", ",'queue':'other','minResources':{'cpu':'2'}" HIGH, true},
+        {"pods that do not allow it", FOUR_CPU, TWO_CPU HIGH, false},
+        {"the same priority", FOUR_CPU, TWO_CPU, true},
+        {"a class that never does", FOUR_CPU, TWO_CPU ",'priorityClassName':'polite'", true},
+        {"it would not be enough", FOUR_CPU, TWO_CPU ",'queue':'other'" HIGH, true},
+        {"a queue that gives nothing back", FOUR_CPU ",'queue':'fixed'",
+         TWO_CPU ",'queue':'owed'" HIGH, true},
     };
 
     for (size_t i = 0; i < countof(cases); i++) {
         struct node_fixture *fixture = set_up(4, 8);
 
         queue(fixture, "other", "'weight':1");
-        running(fixture, "low", 4, 4, FOUR_CPU, cases[i].preemptable);
+        queue(fixture, "owed", "'deserved':{'cpu':'2'}");
+        queue(fixture, "fixed", "'reclaimable':false");
+        running(fixture, "low", 4, 4, cases[i].low, cases[i].preemptable);
         node_fixture_group(fixture, "vip", 2, cases[i].vip);
         node_fixture_settle(fixture);
         check_int(cases[i].name, left_of(fixture, "low", 4), 4);
@@ -591,6 +654,23 @@ static void finished_job_does_not_hold_back_its_gang(void **state)
     node_fixture_free(fixture);
 }
 
+static void job_deleted_right_after_a_restart_does_not_hold_back_its_gang(void **state)
+{
+    const struct kv labels[] = {{"kubernetes.io/hostname", "here"}};
+    const struct scheduler_node here = {"here", {4000, 8LL << 30, 8}, labels, 1};
+    struct node_fixture *fixture = node_fixture_new();
+
+    job_of_gang(fixture, "a");
+    job_of_gang(fixture, "b");
+    group_of_gang(fixture, "a", "default");
+    fixture->scheduler =
+        scheduler_start(fixture->cluster, &(struct scheduler_options){&here, 1, {.count = 0}});
+    node_fixture_delete(fixture, &kind_job, "b", -1);
+    node_fixture_settle(fixture);
+    check_str("admitted alone", node_fixture_group_phase(fixture, "a"), ADMITTED);
+    node_fixture_free(fixture);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -601,6 +681,9 @@ int main(void)
         cmocka_unit_test(guaranteed_capacity_is_kept_for_the_queue),
         cmocka_unit_test(guarantee_of_a_child_queue_counts_for_its_parent),
         cmocka_unit_test(gang_of_higher_priority_preempts_the_youngest_of_lowest_priority),
+        cmocka_unit_test(a_claim_ends_when_the_evicted_pods_were_not_enough),
+        cmocka_unit_test(the_lowest_priority_is_preempted_first),
+        cmocka_unit_test(of_a_group_the_pods_that_allow_it_are_evicted),
         cmocka_unit_test(extra_members_are_preempted_before_gangs),
         cmocka_unit_test(pods_that_are_not_preemptable_are_not_evicted),
         cmocka_unit_test(running_pod_is_not_evicted_during_its_cooldown_time),
@@ -614,6 +697,7 @@ int main(void)
         cmocka_unit_test(jobs_of_a_gang_are_admitted_all_or_none),
         cmocka_unit_test(gang_waits_until_the_queue_of_each_job_is_open),
         cmocka_unit_test(finished_job_does_not_hold_back_its_gang),
+        cmocka_unit_test(job_deleted_right_after_a_restart_does_not_hold_back_its_gang),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

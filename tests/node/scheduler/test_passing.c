@@ -23,6 +23,15 @@ static struct node_fixture *node_of(int64_t cpu_milli, int64_t pods)
     return fixture;
 }
 
+static void queue(struct node_fixture *fixture, const char *name, const char *spec)
+{
+    node_fixture_create(fixture,
+                        "{'apiVersion':'scheduling.volcano.sh/v1beta1','kind':'Queue','metadata':"
+                        "{'name':'%s'},'spec':{%s}}",
+                        name, spec);
+    node_fixture_settle(fixture);
+}
+
 /* Creates a gang of `pods` pods that need `milli` of CPU together. */
 static void group(struct node_fixture *fixture, const char *name, int pods, int milli,
                   const char *more)
@@ -284,10 +293,7 @@ static void what_fits_passes_within_the_limit_of_a_queue(void **state)
 {
     struct node_fixture *fixture = node_of(8000, 16);
 
-    node_fixture_create(fixture,
-                        "{'apiVersion':'scheduling.volcano.sh/v1beta1','kind':'Queue','metadata':"
-                        "{'name':'q'},'spec':{'capability':{'cpu':'2'}}}");
-    node_fixture_settle(fixture);
+    queue(fixture, "q", "'capability':{'cpu':'2'}");
     running(fixture, "a", 1000, ",'queue':'q'");
     group(fixture, "large", 1, 1500, ",'queue':'q'");
     running(fixture, "early", 600, ",'queue':'q'");
@@ -321,15 +327,50 @@ static void a_reservation_ends_with_its_head(void **state)
     node_fixture_free(fixture);
 }
 
+/* The jobs of a queue that wait behind a job of a sibling are looked at again when its reservation
+ * ends, although nothing below the limit of the parent has ended. */
+static void the_end_of_a_reservation_is_told_to_all_queues_below_the_limit(void **state)
+{
+    struct node_fixture *fixture = node_of(8000, 16);
+
+    queue(fixture, "p", "'capability':{'cpu':'2'}");
+    queue(fixture, "x", "'parent':'p'");
+    queue(fixture, "y", "'parent':'p'");
+    running(fixture, "a", 1000, ",'queue':'x'");
+    group(fixture, "large", 1, 1500, ",'queue':'x'");
+    running(fixture, "early", 300, ",'queue':'y'");
+    node_fixture_advance(fixture, 11000);
+    end(fixture, "early");
+    group(fixture, "more", 1, 600, ",'queue':'y'");
+    check_str("the limit is kept", phase(fixture, "more"), WAITS);
+    node_fixture_delete(fixture, &kind_pod_group, "large", -1);
+    node_fixture_settle(fixture);
+    check_str("no longer", phase(fixture, "more"), ADMITTED);
+    node_fixture_free(fixture);
+}
+
+/* On a machine without a place for one more pod. */
+static void a_queue_at_its_limit_does_not_hide_why_others_wait(void **state)
+{
+    struct node_fixture *fixture = node_of(8000, 2);
+
+    queue(fixture, "first", "'priority':9,'capability':{'cpu':'1'}");
+    running(fixture, "a", 1000, ",'queue':'first'");
+    running(fixture, "b", 1000, "");
+    node_fixture_group(fixture, "limited", 1, ",'minResources':{'cpu':'100m'},'queue':'first'");
+    node_fixture_group(fixture, "other", 2, ",'minResources':{'cpu':'100m'}");
+    node_fixture_advance(fixture, 1500);
+    check_has("by its queue", node_fixture_status(fixture, &kind_pod_group, "limited"), "queue");
+    check_has("by the node", node_fixture_status(fixture, &kind_pod_group, "other"), "pods");
+    node_fixture_free(fixture);
+}
+
 static void queues_share_what_is_left_behind_refused_heads(void **state)
 {
     struct node_fixture *fixture = node_of(4000, 16);
 
-    node_fixture_create(fixture, "{'apiVersion':'scheduling.volcano.sh/v1beta1','kind':'Queue',"
-                                 "'metadata':{'name':'x'},'spec':{'weight':1}}");
-    node_fixture_create(fixture, "{'apiVersion':'scheduling.volcano.sh/v1beta1','kind':'Queue',"
-                                 "'metadata':{'name':'y'},'spec':{'weight':1}}");
-    node_fixture_settle(fixture);
+    queue(fixture, "x", "'weight':1");
+    queue(fixture, "y", "'weight':1");
     running(fixture, "half", 2000, "");
     running(fixture, "rest", 2000, "");
     group(fixture, "bx", 1, 2500, ",'queue':'x'");
@@ -369,6 +410,8 @@ int main(void)
         cmocka_unit_test(lower_priority_passes_higher_that_has_no_room),
         cmocka_unit_test(what_fits_passes_within_the_limit_of_a_queue),
         cmocka_unit_test(a_reservation_ends_with_its_head),
+        cmocka_unit_test(the_end_of_a_reservation_is_told_to_all_queues_below_the_limit),
+        cmocka_unit_test(a_queue_at_its_limit_does_not_hide_why_others_wait),
         cmocka_unit_test(queues_share_what_is_left_behind_refused_heads),
     };
 

@@ -9,18 +9,17 @@
 #include "tests/unit.h"
 
 #include <stdio.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "api/types/kinds/scheduling/podgroup.h"
 #include "node/scheduler/internal.h"
 #include "tests/support/dice.h"
 #include "tests/support/kubelet_fixture.h"
+#include "tests/support/planted.h"
 #include "tests/support/seeds.h"
 
 /* wraps: fit_queue_find group_refused_by */
 
-/* Bugs planted from outside: the linker redirects the calls of these functions to wrappers. */
+/* Bugs planted from outside: the linker redirects the calls of the functions above to wrappers. */
 enum bug { BUG_NONE, BUG_STRICT_ORDER, BUG_NO_RESERVATION, BUG_N };
 static const char *const texts[BUG_N] = {"none", "a pod without room blocks those behind it",
                                          "no room is ever reserved for what waits"};
@@ -371,39 +370,21 @@ static void what_fits_starts_and_what_waits_is_not_starved(void **state)
     seeds_run(&(struct seeds){.count = SEEDS, .walk = walk_with});
 }
 
-/* Exits with 0 when some walk finds the planted bug. */
-static int hunt(void)
+static bool find(size_t bug)
 {
     char violation[SEEDS_TEXT];
 
-    for (uint64_t seed = 1; seed <= (planted == BUG_NONE ? SEEDS / 10 : SEEDS); seed++)
+    planted = (enum bug)bug;
+    for (uint64_t seed = 1; seed <= (bug == BUG_NONE ? SEEDS / 10 : SEEDS); seed++)
         if (!walk_with(seed, false, violation))
-            return 0;
-    return 1;
-}
-
-/* Runs in a child process, because a bug may end it. Returns whether a walk finds the bug. */
-static bool is_found(enum bug bug)
-{
-    int status = 0;
-    pid_t child = fork();
-
-    if (child == 0) {
-        assert_non_null(freopen("/dev/null", "w", stderr));
-        planted = bug;
-        _exit(hunt());
-    }
-    assert_true(child > 0 && waitpid(child, &status, 0) == child);
-    return !WIFEXITED(status) || WEXITSTATUS(status) == 0;
+            return true;
+    return false;
 }
 
 /* covers: see reliability.md SIM-08 */
 static void every_planted_bug_is_found(void **state)
 {
-    check("nothing where there is nothing", !is_found(BUG_NONE));
-    for (enum bug bug = BUG_NONE + 1; bug < BUG_N; bug++)
-        if (!is_found(bug))
-            check_fail("not found: %s", texts[bug]);
+    planted_bugs_are_found(&(struct planted_bugs){texts, BUG_N, find});
 }
 
 int main(void)

@@ -2,7 +2,9 @@
 #include "tests/unit.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -236,6 +238,39 @@ static void bytes_that_a_full_disk_refuses_are_counted_in_the_log(void **state)
     close(log.dir_fd);
 }
 
+/* A limit of the size of files refuses what a full disk would: all of a record but its head and two
+ * bytes of its text. */
+/* covers: local-runtime.md LRT-41 */
+static void a_record_that_does_not_fit_whole_is_not_in_the_log(void **state)
+{
+    struct log_query all = {.tail_lines = -1, .limit_bytes = -1};
+    struct log_writer log = {
+        .uid = "part", .container = "main", .flat = true, .max_bytes = 1 << 20};
+    scoped_str dir = test_path("part");
+    scoped(buf) struct buf scratch = {0}, out = {0};
+    struct rlimit before, low;
+    struct stat file;
+    int64_t offset = 0;
+
+    mkdir(dir, 0700);
+    log.dir_fd = open(dir, O_RDONLY | O_DIRECTORY);
+    log_writer_init(&log);
+    log_write(&log, "before\n", 7, &scratch);
+    check_int("stat", fstat(log.fd, &file), 0);
+    check_int("limit", getrlimit(RLIMIT_FSIZE, &before), 0);
+    low = (struct rlimit){.rlim_cur = (rlim_t)file.st_size + 42, .rlim_max = before.rlim_max};
+    signal(SIGXFSZ, SIG_IGN);
+    check_int("limit", setrlimit(RLIMIT_FSIZE, &low), 0);
+    log_write(&log, "refused\n", 8, &scratch);
+    check_int("limit", setrlimit(RLIMIT_FSIZE, &before), 0);
+    signal(SIGXFSZ, SIG_DFL);
+    log_write(&log, "after\n", 6, &scratch);
+    check("read", logs_read(log.dir_fd, "part", &all, &offset, &out, NULL));
+    check_str("log", out.data, "before\n[8 bytes of output lost: no space for the log]\nafter\n");
+    log_writer_release(&log);
+    close(log.dir_fd);
+}
+
 static void a_log_is_known_by_its_first_line(void **state)
 {
     static const struct {
@@ -266,6 +301,7 @@ int main(void)
         cmocka_unit_test(parts_of_a_line_are_joined),
         cmocka_unit_test(a_follower_sees_every_run_to_its_end),
         cmocka_unit_test(bytes_that_a_full_disk_refuses_are_counted_in_the_log),
+        cmocka_unit_test(a_record_that_does_not_fit_whole_is_not_in_the_log),
         cmocka_unit_test(a_log_is_known_by_its_first_line),
     };
 

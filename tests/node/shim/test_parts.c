@@ -276,7 +276,7 @@ static void damaged_records_are_read_up_to_the_damage(void **state)
     struct records records;
     char boot_id[BOOT_ID_MAX], own[BOOT_ID_MAX];
     struct error err = {0};
-    int dir_fd, frames;
+    int dir_fd, fd, frames;
 
     mkdir(dir, 0700);
     dir_fd = open(dir, O_RDONLY | O_DIRECTORY);
@@ -291,6 +291,13 @@ static void damaged_records_are_read_up_to_the_damage(void **state)
     check_ok("read", records_read(dir_fd, boot_id, count_frame, &frames, &err), err);
     check_int("all", frames, 6);
     check_str("boot", boot_id, own);
+
+    fd = open(path, O_WRONLY | O_CLOEXEC);
+    check_int("a changed byte", pwrite(fd, "\xff", 1, records.size - 1), 1);
+    close(fd);
+    frames = 0;
+    records_read(dir_fd, boot_id, count_frame, &frames, &err);
+    check_int("without the changed block", frames, 4);
 
     check_int("cut", truncate(path, records.size - 1), 0);
     frames = 0;

@@ -20,7 +20,7 @@ ssize_t __wrap_write(int fd, const void *bytes, size_t len);
 
 static struct {
     int data_fd, dir_fd; /* descriptors that were synced, in this order; -1: none */
-    int result;          /* of the next fdatasync */
+    int result;          /* result of the next fdatasync */
 } synced;
 
 int __wrap_fdatasync(int fd)

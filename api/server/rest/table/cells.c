@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "api/types/kinds/jobflow/pin.h"
+#include "api/types/kinds/schedule/cronjob.h"
 #include "api/types/kinds/scheduling/podgroup.h"
 #include "api/types/text/doc.h"
 #include "base/mem.h"
@@ -309,6 +310,24 @@ static void template_flow(struct jsonw *w, struct cell_row *row)
     cell_write_or(w, flow, "<none>");
 }
 
+static void cronjob_active(struct jsonw *w, struct cell_row *row)
+{
+    jsonw_int(w, (int64_t)cronjob_status_of(row->object)->active.count);
+}
+
+static void cronjob_last(struct jsonw *w, struct cell_row *row)
+{
+    if (cronjob_status_of(row->object)->last_schedule_ms)
+        cell_write_age(w, cronjob_status_of(row->object)->last_schedule_ms, row->now_ms);
+    else
+        jsonw_str(w, "<none>");
+}
+
+static void cronjob_suspend(struct jsonw *w, struct cell_row *row)
+{
+    jsonw_bool(w, cronjob_spec_of(row->object)->suspend);
+}
+
 static void priority_value(struct jsonw *w, struct cell_row *row)
 {
     jsonw_int(w, json_integer_value(json_object_get(cell_body(row), "value")));
@@ -412,6 +431,16 @@ static const struct cell_column cells_job_template[] = {
     {"Pinned-By", "string", 1, template_flow},
     {0},
 };
+static const struct cell_column cells_cron_job[] = {
+    {"Name",          "string",  0, cell_name},
+    {"Schedule",      "string",  0, NULL, "spec.schedule", ""},
+    {"Suspend",       "boolean", 0, cronjob_suspend},
+    {"Active",        "integer", 0, cronjob_active},
+    {"Last Schedule", "string",  0, cronjob_last},
+    {"Age",           "date",    0, cell_age},
+    {"Timezone",      "string",  1, NULL, "spec.timeZone", "<none>"},
+    {0},
+};
 static const struct cell_column cells_lease[] = {
     {"Name",   "string", 0, cell_name},
     {"Holder", "string", 0, NULL, "spec.holderIdentity", ""},
@@ -442,6 +471,7 @@ const struct cell_column *cells_of(const struct kind *kind)
         [KIND_PRIORITY_CLASS] = cells_priority_class,
         [KIND_JOB_FLOW] = cells_job_flow,
         [KIND_JOB_TEMPLATE] = cells_job_template,
+        [KIND_CRON_JOB] = cells_cron_job,
         [KIND_LEASE] = cells_lease,
         [KIND_CRD] = cells_crd,
     };

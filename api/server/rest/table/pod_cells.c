@@ -108,7 +108,8 @@ static void pod_status(struct jsonw *w, struct cell_row *row)
     jsonw_str(w, text);
 }
 
-/* The statuses of the init containers, followed by those of the containers; NULL at the end. */
+/* Returns the statuses of the init containers, followed by those of the containers; NULL at the
+ * end. */
 static const struct container_status *container_at(const struct pod_status *status, size_t i)
 {
     if (i < status->init_containers.count)
@@ -186,7 +187,7 @@ const struct cell_column cells_pod[] = {
     /* clang-format on */
 };
 
-/* The first of these times that is present, else the event's creation time. */
+/* Returns the first of these times that is present, else the event's creation time. */
 static int64_t event_time(struct cell_row *row, const char *const *paths, size_t n)
 {
     int64_t at_ms;

@@ -37,7 +37,7 @@ static void write_definitions(struct jsonw *w, const struct kind *kind)
         write_definition(w, column->title, column->type, column->priority, column->description);
 }
 
-/* The value at a dotted path of the object, or NULL. */
+/* Returns the value at a dotted path of the object, or NULL. */
 static const json_t *value_at(struct cell_row *row, const char *path)
 {
     static const char status[] = "status.";

@@ -8,6 +8,7 @@
 
 #include "api/types/checks.h"
 #include "api/types/kinds/job/job.h"
+#include "api/types/kinds/job/lifecycle.h"
 #include "api/types/kinds/scheduling/queue.h"
 #include "api/types/labels.h"
 #include "api/types/semantic.h"
@@ -194,6 +195,7 @@ void job_validate_in_context(const struct admission *adm, const struct object *o
         job_check_volume_sources(spec, "spec", errors);
     name_or_placeholder(job->meta, &name);
     job_check_names(spec, name.data, errors);
+    job_lifecycle_check(job->meta, spec, old, errors);
     if (adm->plugins)
         adm->plugins->check(adm, spec, name.data, "spec", errors);
     if (old) {

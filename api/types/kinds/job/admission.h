@@ -5,9 +5,9 @@
  */
 #include "api/types/admission.h"
 #include "api/types/kinds/job/job.h"
-#include "base/name_index.h"
+#include "base/collections/name_index.h"
 
-/* defaults.c */
+/* Defined in defaults.c. */
 
 /** Sets the defaults of tasks. Runs on updates as well, because `kubectl apply` sends the tasks as
  * they were written. */
@@ -15,13 +15,13 @@ void job_normalize(json_t *body);
 /** Sets the defaults of a new Job. */
 void job_mutate(const struct admission *adm, json_t *body, const struct object *draft);
 
-/* admission.c */
+/* Defined in admission.c. */
 void job_validate(const struct admission *adm, const struct object *old, const struct object *job,
                   struct error_list *errors);
 void job_validate_in_context(const struct admission *adm, const struct object *old,
                              const struct object *job, struct error_list *errors);
 
-/* spec_check.c, policy_check.c */
+/* Defined in spec_check.c, policy_check.c. */
 
 /**
  * Checks the rules of a spec that need no other object (V1-V6, V8-V11, V13-V16, V21, O-12, O-13,
@@ -34,7 +34,7 @@ void job_check_spec(const struct admission *adm, const struct job_spec *spec, co
 void job_check_policies(const struct admission *adm, const struct job_policy_list *policies,
                         const char *path, struct error_list *errors);
 
-/* warnings.c */
+/* Defined in warnings.c. */
 
 /** Warns about specs that are valid but probably mistaken. `tasks` maps names to positions. */
 void job_warn(const struct admission *adm, const struct job_spec *spec,
@@ -60,8 +60,8 @@ void job_check_volume_conflicts(const struct job_spec *spec, const char *path,
 /** V17-V20: checks that a queue exists, is open and is a leaf. */
 void job_check_queue(const struct admission *adm, const char *queue, struct error_list *errors);
 
-/** The document that job_spec_of was decoded from, borrowed from the object's blob; NULL when there
- * is no spec. */
+/** Returns the document that job_spec_of was decoded from, borrowed from the object's blob; NULL
+ * when there is no spec. */
 const json_t *job_spec_document(const struct object *job_or_template);
 
 /* O-11: the value emptyDir allows volumes without a claim; they become empty directories. */

@@ -39,7 +39,8 @@ static void default_partitions(json_t *task)
         json_object_set_new(policy, "totalPartitions", json_integer(replicas / size));
 }
 
-/* M6: sets minAvailable and returns it, for the sum of M8. */
+/* Sets minAvailable of the task where it is absent (rule M6). Returns it, because the default of
+ * the job's minAvailable is the sum over all tasks (rule M8). */
 static int64_t default_min_available(json_t *task)
 {
     const json_t *policy = json_object_get(task, "partitionPolicy");

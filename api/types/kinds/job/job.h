@@ -169,10 +169,10 @@ extern const struct schema job_status_schema;
 /** Field table of {"phase": {"Running": 1}}, decoded into int32_t[POD_PHASE_N]. */
 extern const struct schema task_state_schema;
 
-/** The decoded spec of a Job or JobTemplate, borrowed from the object's blob. Never NULL for an
- * admitted object. Decoded once per blob. */
+/** Returns the decoded spec of a Job or JobTemplate, borrowed from the object's blob. Never NULL
+ * for an admitted object. Decoded once per blob. */
 const struct job_spec *job_spec_of(const struct object *job_or_template);
-/** The decoded status, borrowed until the turn ends; a zeroed struct without status. */
+/** Returns the decoded status, borrowed until the turn ends; a zeroed struct without status. */
 const struct job_status *job_status_of(const struct object *job);
 
 /** Writes a status as JSON and attaches a decoded copy, so that the text is not parsed again. The

@@ -13,9 +13,9 @@
 #include "api/types/kinds/scheduling/podgroup.h"
 #include "api/types/labels.h"
 #include "api/types/text/quantity.h"
-#include "base/dag.h"
+#include "base/collections/dag.h"
+#include "base/collections/name_index.h"
 #include "base/mem.h"
-#include "base/name_index.h"
 
 struct check {
     const struct admission *adm;

@@ -43,23 +43,6 @@ static void warn_repeated(const struct admission *adm, const struct str_list *ta
                     "%s is named more than once", targets->items[t]);
 }
 
-enum { RETRY_VALUE_MAX = 253 }; /* longest value in bytes, because the status keeps it */
-
-static void check_annotations(const struct object *flow, struct error_list *errors)
-{
-    const char *policy = meta_annotation(flow->meta, ANNOTATION_FAILURE_POLICY);
-    const char *retry = meta_annotation(flow->meta, ANNOTATION_FLOW_RETRY);
-    enum failure_policy known;
-
-    if (policy && !failure_policy_parse(policy, &known))
-        FINDING(errors, ("metadata.annotations[%s]", ANNOTATION_FAILURE_POLICY),
-                "Unsupported value: \"%.64s\": supported values: \"stop\", \"abort\", \"continue\"",
-                policy);
-    if (retry && strlen(retry) > RETRY_VALUE_MAX)
-        FINDING(errors, ("metadata.annotations[%s]", ANNOTATION_FLOW_RETRY),
-                "Too long: may not be longer than %d bytes", RETRY_VALUE_MAX);
-}
-
 /* The flow keeps a copy of each pinned template, so their number is bounded. */
 static void check_pinned(const struct object *flow, const struct jobflow_spec *spec,
                          struct error_list *errors)
@@ -71,8 +54,7 @@ static void check_pinned(const struct object *flow, const struct jobflow_spec *s
         return;
     name_index_init(&seen, spec->steps.count);
     for (size_t i = 0; i < spec->steps.count; i++)
-        if (!flow_step_is_switch(&spec->steps.items[i]) &&
-            !flow_step_is_inline(&spec->steps.items[i]) &&
+        if (flow_step_has_named_template(&spec->steps.items[i]) &&
             name_index_put(&seen, flow_step_template(&spec->steps.items[i]), (uint32_t)i) ==
                 NAME_NONE)
             templates++;
@@ -94,7 +76,6 @@ void jobflow_validate(const struct admission *adm, const struct object *old,
     if (!spec->steps.count)
         WARNING(adm, ("spec.flows"), "is empty: the flow succeeds at once");
     jobflow_check_control(adm, spec, !old, errors);
-    check_annotations(flow, errors);
     check_pinned(flow, spec, errors);
     for (size_t i = 0; i < spec->steps.count; i++) {
         const struct flow_depends *depends = spec->steps.items[i].depends;
@@ -288,14 +269,13 @@ static void check_names(struct name_check *c)
         const struct flow_step *step = &c->spec->steps.items[i];
         bool named = check_job_name(c, i);
         scoped(object) struct object *template =
-            flow_step_is_switch(step) || flow_step_is_inline(step) ? NULL : template_of(c, step);
+            flow_step_has_named_template(step) ? template_of(c, step) : NULL;
 
         if (named && flow_step_is_inline(step))
             check_inline_names(c, i);
         else if (template && named)
             check_template(c, i, template);
-        else if (!template && c->adm->get && !flow_step_is_switch(step) &&
-                 !flow_step_is_inline(step) && c->adm->warnings)
+        else if (!template && c->adm->get && flow_step_has_named_template(step) && c->adm->warnings)
             FINDING_CODE(
                 c->adm->warnings, ERR_NOT_FOUND,
                 ("spec.flows[%zu].%s", i, step->template_name ? "jobTemplateName" : "name"),
@@ -306,12 +286,28 @@ static void check_names(struct name_check *c)
     }
 }
 
+/* Returns whether an update changes an annotation that asks for a rerun. */
+static bool asks_anew(const struct object *old, const struct object *flow)
+{
+    static const char *const keys[] = {ANNOTATION_FLOW_RETRY, ANNOTATION_FLOW_RETRY_FROM,
+                                       ANNOTATION_FLOW_RETRY_ONLY, ANNOTATION_FLOW_RETRY_EDITED};
+
+    for (size_t i = 0; i < countof(keys); i++)
+        if (jobflow_annotation_changed(old->meta, flow->meta, keys[i]))
+            return true;
+    return false;
+}
+
 void jobflow_validate_in_context(const struct admission *adm, const struct object *old,
                                  const struct object *flow, struct error_list *errors)
 {
     struct name_check check = {adm, flow, jobflow_spec_of(flow), errors};
 
-    if (adm->upstream_compat || (old && old->body == flow->body))
+    if (adm->upstream_compat)
+        return;
+    if (!old || asks_anew(old, flow))
+        jobflow_check_rerun(adm, old, flow, errors);
+    if (old && old->body == flow->body)
         return;
     if (old)
         jobflow_check_update(adm, old, flow, errors);

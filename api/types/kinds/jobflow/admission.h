@@ -11,6 +11,14 @@ void jobflow_validate(const struct admission *adm, const struct object *old,
 void jobflow_validate_in_context(const struct admission *adm, const struct object *old,
                                  const struct object *flow, struct error_list *errors);
 
+/** Checks the annotations of a flow that `before`, the metadata before an update, does not have with
+ * the same value. `before` NULL: the flow is created. */
+void jobflow_validate_meta(const struct admission *adm, const struct meta *before,
+                           const struct meta *meta, struct error_list *errors);
+/** Returns whether an annotation has been added, changed or removed. `before` NULL has none. */
+bool jobflow_annotation_changed(const struct meta *before, const struct meta *meta,
+                                const char *key);
+
 /**
  * Checks whether the spec of `flow` may differ from that of `old` (DC-02, spec/jobflow.md 13.10).
  * Appends findings to `errors` and warns about changes that have no effect. Reports nothing when
@@ -39,11 +47,11 @@ void jobflow_references_end(struct jobflow_references *references);
 void jobflow_check_probe(const struct admission *adm, const struct flow_depends *depends,
                          size_t step, struct error_list *errors);
 
-/** The document that jobflow_spec_of was decoded from, borrowed from the object's blob; NULL when
- * there is no spec. */
+/** Returns the document that jobflow_spec_of was decoded from, borrowed from the object's blob;
+ * NULL when there is no spec. */
 const json_t *jobflow_spec_document(const struct object *flow);
 
-/** The name of the step's JobTemplate: jobTemplateName, or else the step's name. */
+/** Returns the name of the step's JobTemplate: jobTemplateName, or else the step's name. */
 static inline const char *flow_step_template(const struct flow_step *step)
 {
     return step->template_name && *step->template_name ? step->template_name : step->name;

@@ -14,7 +14,7 @@
 #include "api/types/checks.h"
 #include "api/types/kinds/jobflow/internal.h"
 #include "api/types/kinds/jobflow/step_names.h"
-#include "base/dag.h"
+#include "base/collections/dag.h"
 #include "base/mem.h"
 
 enum {
@@ -128,6 +128,13 @@ void jobflow_check_ancestor(struct control_check *c, const char *target, size_t 
         return;
     if (flow_step_is_final(&steps[step]) && !flow_step_is_final(&steps[at]))
         return; /* final steps run after all others */
+    if (flow_step_serves(&steps[at])) {
+        FINDING(c->errors, ("%s", path),
+                "Invalid value: \"%.64s\": ends when the steps that depend on it have ended: only "
+                "steps with when: always know how",
+                target);
+        return;
+    }
     switch (search_near(c, (uint32_t)step, at)) {
     case ANCESTOR_FOUND:
         return;

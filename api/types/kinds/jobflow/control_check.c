@@ -66,20 +66,84 @@ static void check_case(struct control_check *c, size_t i, size_t k)
     check_listed(c, i, &one->steps, path.data);
 }
 
+/* Refuses what only a step with a job can have. `why` says which step this is. */
+static void forbid_job_members(struct control_check *c, size_t i, const char *why)
+{
+    const struct flow_step *step = &c->spec->steps.items[i];
+
+    forbid(c, i, step->template_name != NULL, "jobTemplateName", why);
+    forbid(c, i, step->run != NULL, "run", why);
+    forbid(c, i, step->job_template != NULL, "jobTemplate", why);
+    forbid(c, i, step->patch_spec || step->patch_job_spec, "patch", why);
+    forbid(c, i, step->loop != NULL, "for", why);
+    forbid(c, i, step->retry != NULL, "retry", why);
+}
+
+static void check_approval(struct control_check *c, size_t i)
+{
+    static const char jobless[] = "a step with approve makes no job";
+    const struct flow_step *step = &c->spec->steps.items[i];
+    scoped(buf) struct buf path = {0};
+
+    forbid_job_members(c, i, jobless);
+    forbid(c, i, step->choice != NULL, "switch", jobless);
+    forbid(c, i, step->reads.count > 0, "reads", jobless);
+    forbid(c, i, step->writes.count > 0, "writes", jobless);
+    if (!step->approval->message)
+        return;
+    buf_printf(&path, "spec.flows[%zu].approve.message", i);
+    jobflow_check_text_references(c, i, path.data, step->approval->message);
+}
+
+/* A step with `until` makes one job, which others use. */
+static void check_server(struct control_check *c, size_t i)
+{
+    static const char why[] = "a step that ends with its dependents makes one job";
+    const struct flow_step *step = &c->spec->steps.items[i];
+
+    forbid(c, i, step->loop != NULL, "for", why);
+    forbid(c, i, step->choice != NULL, "switch", why);
+    forbid(c, i, step->approval != NULL, "approve", why);
+    forbid(c, i, flow_step_is_final(step), "when", "no step depends on one that runs at the end");
+}
+
+/* Finds steps with `until` on which no step depends. */
+static void check_dependents(struct control_check *c)
+{
+    size_t count = c->spec->steps.count, servers = 0;
+    bool *used;
+
+    for (size_t i = 0; i < count; i++)
+        servers += flow_step_serves(&c->spec->steps.items[i]);
+    if (!servers)
+        return;
+    used = mem_array(count, sizeof *used);
+    for (size_t i = 0; i < count; i++) {
+        const struct flow_depends *depends = c->spec->steps.items[i].depends;
+
+        for (size_t t = 0; depends && t < depends->targets.count; t++) {
+            uint32_t at = name_index_get(c->names, depends->targets.items[t]);
+
+            if (at != NAME_NONE)
+                used[at] = true;
+        }
+    }
+    for (size_t i = 0; i < count; i++)
+        if (flow_step_serves(&c->spec->steps.items[i]) && !used[i])
+            FINDING(c->errors, ("spec.flows[%zu].until", i),
+                    "Invalid value: \"dependents\": no step depends on %.64s",
+                    c->spec->steps.items[i].name);
+    mem_free(used);
+}
+
 static void check_switch(struct control_check *c, size_t i)
 {
-    static const char jobless[] = "a step with a switch makes no job";
     const struct flow_step *step = &c->spec->steps.items[i];
     const struct flow_switch *choice = step->choice;
     size_t listed = choice->default_steps.count;
     scoped(buf) struct buf path = {0};
 
-    forbid(c, i, step->template_name != NULL, "jobTemplateName", jobless);
-    forbid(c, i, step->run != NULL, "run", jobless);
-    forbid(c, i, step->job_template != NULL, "jobTemplate", jobless);
-    forbid(c, i, step->patch_spec || step->patch_job_spec, "patch", jobless);
-    forbid(c, i, step->loop != NULL, "for", jobless);
-    forbid(c, i, step->retry != NULL, "retry", jobless);
+    forbid_job_members(c, i, "a step with a switch makes no job");
     for (size_t k = 0; k < choice->cases.count; k++) {
         check_case(c, i, k);
         listed += choice->cases.items[k].steps.count;
@@ -235,7 +299,12 @@ static void check_step(struct control_check *c, size_t i)
         buf_printf(&path, "spec.flows[%zu].retry.exitCodes", i);
         jobflow_check_exit_codes(step->retry->exit_codes, path.data, c->errors);
     }
+    if (step->approval)
+        check_approval(c, i);
+    if (flow_step_serves(step))
+        check_server(c, i);
     jobflow_check_references(c, i);
+    jobflow_check_reuse(c, i);
 }
 
 static bool has_control(const struct jobflow_spec *spec)
@@ -245,9 +314,10 @@ static bool has_control(const struct jobflow_spec *spec)
     for (size_t i = 0; i < spec->steps.count; i++) {
         const struct flow_step *step = &spec->steps.items[i];
 
-        if (step->condition || step->choice || step->loop || step->retry ||
-            flow_step_is_final(step) || step->patch_spec || step->patch_job_spec || step->env ||
-            flow_step_is_inline(step) || step->image)
+        if (step->condition || step->choice || step->approval || step->loop || step->retry ||
+            flow_step_is_final(step) || flow_step_serves(step) || step->patch_spec ||
+            step->patch_job_spec || step->env || flow_step_is_inline(step) || step->image ||
+            step->cache || step->reads.count || step->writes.count)
             return true;
     }
     return false;
@@ -290,8 +360,10 @@ void jobflow_check_control(const struct admission *adm, const struct jobflow_spe
         check_step(&c, i);
         check_iteration_name(&c, i);
     }
+    check_dependents(&c);
     jobflow_check_deferred_ancestors(&c);
     check_vertices(&c);
     jobflow_check_gangs(&c);
+    jobflow_warn_of_files(&c);
     jobflow_check_end(&c);
 }

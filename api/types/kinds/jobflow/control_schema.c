@@ -121,6 +121,7 @@ static const struct field items_from_fields[] = {
 };
 static const struct schema items_from_schema = {"ItemsFrom", items_from_fields, sizeof(struct flow_items_from)};
 
+static const char *const loop_failure_values[] = {"stop", "continue", NULL};
 static const struct field loop_fields[] = {
     {"items",         FIELD_STR_LIST, LOOP(items), .max_length = LOOP_ITERATIONS_MAX, .doc = "Items of the loop; each one makes a job."},
     {"itemsFrom",     FIELD_OBJECT,   LOOP(items_from), &items_from_schema, .doc = "Takes the items from an output of an earlier step."},
@@ -128,6 +129,9 @@ static const struct field loop_fields[] = {
     {"until",         FIELD_OBJECT,   LOOP(until), &flow_condition_schema, .doc = "Runs one job after another until this condition on the step itself holds."},
     {"parallelism",   FIELD_I32,      LOOP(parallelism), NOT_NEGATIVE, .doc = "Number of jobs that may run at the same time; all when absent or 0."},
     {"maxIterations", FIELD_I32,      LOOP(max_iterations), BOUNDS(1, LOOP_ITERATIONS_MAX), .doc = "Largest number of jobs of a loop with until or itemsFrom. The step fails when it needs more."},
+    {"maxFailures",   FIELD_I32, LOOP(max_failures), NOT_NEGATIVE, .doc = "Number of iterations that may fail: with at most so many the loop completes; 0 when absent."},
+    {"failurePolicy", FIELD_ENUM, LOOP(failure_policy), .one_of = loop_failure_values,
+     .doc = "What happens when more iterations have failed than maxFailures: with stop (the default) the loop fails and starts no more, with continue it fails when all have ended."},
     {0},
 };
 const struct schema flow_loop_schema = {"For", loop_fields, sizeof(struct flow_loop)};
@@ -150,7 +154,21 @@ static const struct field retry_fields[] = {
     {"maxBackoffSeconds", FIELD_OPT_I32,  RETRY(max_backoff_s), BOUNDS(0, 86400), .doc = "Longest wait between two attempts in seconds; 300 when absent."},
     {0},
 };
-const struct schema flow_retry_schema = {"Retry", retry_fields, sizeof(struct flow_retry)};
+/* Members that retries have in Argo, Airflow, Prefect and in shells' `retry` programs. */
+#define WRITE_MAX_RETRY "write maxRetry: the attempts after the first"
+static const struct foreign_word retry_foreign[] = {
+    {"limit",       WRITE_MAX_RETRY},
+    {"attempts",    WRITE_MAX_RETRY},
+    {"maxAttempts", WRITE_MAX_RETRY},
+    {"retries",     WRITE_MAX_RETRY},
+    {"times",       WRITE_MAX_RETRY},
+    {"count",       WRITE_MAX_RETRY},
+    {"backoff",     "write backoffSeconds, backoffFactor and maxBackoffSeconds"},
+    {"delay",       "write backoffSeconds"},
+    {"retryPolicy", "write phases: [...] or exitCodes: {operator: In, values: [...]}"},
+    {0},
+};
+const struct schema flow_retry_schema = {"Retry", retry_fields, sizeof(struct flow_retry), .foreign = retry_foreign};
 
 
 static const struct field gang_fields[] = {

@@ -11,12 +11,14 @@
 /* Why a step cannot be a member of a gang; NULL when it can. */
 static const char *membership_problem(const struct flow_step *step)
 {
-    if (step->choice)
+    if (!flow_step_makes_jobs(step))
         return "makes no job";
     if (step->loop)
         return "is a loop: give its jobs minAvailable of their own";
     if (flow_step_is_final(step))
         return "runs at the end of the flow";
+    if (flow_step_serves(step))
+        return "ends with the steps that depend on it";
     return NULL;
 }
 

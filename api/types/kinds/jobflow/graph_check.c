@@ -11,7 +11,7 @@
 #include "api/types/checks.h"
 #include "api/types/kinds/jobflow/admission.h"
 #include "api/types/kinds/jobflow/step_names.h"
-#include "base/dag.h"
+#include "base/collections/dag.h"
 #include "base/mem.h"
 
 enum {

@@ -10,28 +10,36 @@
 
 #include "api/types/kinds/jobflow/admission.h"
 #include "api/types/schema/flow_reference.h"
+#include "api/types/text/json_text.h"
+#include "base/encoding/jsonw.h"
 #include "base/mem.h"
 
-static json_t *script_container(const struct flow_step *step)
+/* Returns the body of the template of a script; owned. It is written as text, because a flow may have
+ * very many scripts. */
+static struct blob *script_body(const struct flow_step *step)
 {
-    scoped(buf) struct buf script = {0};
-    json_t *container;
+    scoped(buf) struct buf script = {0}, body = {0}, env = {0};
+    struct jsonw w = jsonw_to(&body);
 
     flow_ref_quote(step->run, strlen(step->run), &script);
-    container = json_pack("{s:s, s:[s, s, s]}", "name", INLINE_TASK_NAME, "command", "/bin/sh",
-                          "-ec", script.data);
-    if (step->image)
-        json_object_set_new(container, "image", json_string(step->image));
-    if (step->env)
-        json_object_set(container, "env", step->env);
-    return container;
-}
-
-static json_t *script_spec(const struct flow_step *step)
-{
-    return json_pack("{s:[{s:s, s:i, s:{s:{s:s, s:[o]}}}]}", "tasks", "name", INLINE_TASK_NAME,
-                     "replicas", 1, "template", "spec", "restartPolicy", "Never", "containers",
-                     script_container(step));
+    buf_str(&body, "{\"spec\":{\"tasks\":[{\"name\":\"" INLINE_TASK_NAME
+                   "\",\"replicas\":1,\"template\":{\"spec\":{\"restartPolicy\":\"Never\","
+                   "\"containers\":[");
+    jsonw_open(&w);
+    jsonw_member_str(&w, "name", INLINE_TASK_NAME);
+    jsonw_member_open_list(&w, "command");
+    jsonw_str(&w, "/bin/sh");
+    jsonw_str(&w, "-ec");
+    jsonw_strn(&w, script.data, script.len);
+    jsonw_close_list(&w);
+    jsonw_member_str_opt(&w, "image", step->image);
+    if (step->env) {
+        json_text(step->env, &env);
+        jsonw_member_raw(&w, "env", env.data, env.len);
+    }
+    jsonw_close(&w);
+    buf_str(&body, "]}}}]}}");
+    return blob_intern(body.data, body.len);
 }
 
 /* Returns a task (owned) with one replica and restartPolicy Never where it says nothing else. */
@@ -117,15 +125,19 @@ const char *flow_step_template_member(const struct flow_step *step)
     return step->template_name ? "jobTemplateName" : "name";
 }
 
-struct object *jobflow_inline_template(const struct object *flow, const struct flow_step *step)
+static struct blob *template_body(const struct flow_step *step)
 {
     scoped(json) json_t *members = json_object();
 
     json_object_set_new(members, "spec",
-                        step->run ? script_spec(step)
-                                  : template_spec(json_object_get(step->job_template, "spec")));
-    return object_new(&kind_job_template, meta_of(flow, step), object_body_from_json(members),
-                      NULL);
+                        template_spec(json_object_get(step->job_template, "spec")));
+    return object_body_from_json(members);
+}
+
+struct object *jobflow_inline_template(const struct object *flow, const struct flow_step *step)
+{
+    return object_new(&kind_job_template, meta_of(flow, step),
+                      step->run ? script_body(step) : template_body(step), NULL);
 }
 
 struct object *jobflow_step_template(const struct object *flow, const struct flow_step *step,

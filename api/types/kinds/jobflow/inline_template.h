@@ -12,16 +12,17 @@
  * `jobflow logs -c`. */
 #define INLINE_TASK_NAME "main"
 
-/** The member of a step in which its template stands, or is named. */
+/** Returns the member of a step in which its template stands, or is named. */
 const char *flow_step_template_member(const struct flow_step *step);
 
 /**
- * The JobTemplate that an inline template stands for. Its metadata has the labels and annotations
- * of `jobTemplate`; references are not replaced. Owned. The step must have an inline template.
+ * Returns the JobTemplate that an inline template stands for. Its metadata has the labels and
+ * annotations of `jobTemplate`; references are not replaced. Owned. The step must have an inline
+ * template.
  */
 struct object *jobflow_inline_template(const struct object *flow, const struct flow_step *step);
 
-/** The template that the jobs of a step are made from, inline or named (jobflow_template). An owned
- * reference; NULL when the template does not exist. */
+/** Returns the template that the jobs of a step are made from, inline or named (jobflow_template).
+ * An owned reference; NULL when the template does not exist. */
 struct object *jobflow_step_template(const struct object *flow, const struct flow_step *step,
                                      jobflow_pin_get *get, void *ctx);

@@ -4,7 +4,7 @@
  * which share one `struct control_check` per flow. Ref: spec/jobflow.md 13.
  */
 #include "api/types/kinds/jobflow/admission.h"
-#include "base/name_index.h"
+#include "base/collections/name_index.h"
 
 /* The texts of enums that more than one file needs; each list ends with NULL. */
 extern const char *const flow_strategy_texts[];
@@ -35,7 +35,7 @@ struct control_check {
     size_t n_deferred, deferred_cap;
 };
 
-/* control_check.c */
+/* Defined in control_check.c. */
 
 /** Checks everything of section 13 that the spec alone decides. O(steps + edges) without conditions
  * on distant ancestors; the search for those is bounded. */
@@ -45,18 +45,38 @@ void jobflow_check_control(const struct admission *adm, const struct jobflow_spe
 void jobflow_check_begin(struct control_check *c, struct name_index *names);
 void jobflow_check_end(struct control_check *c);
 
-/* reference_check.c */
+/* Defined in reference_check.c. */
 
 /** Checks the references in the patch and in the items of a step. */
 void jobflow_check_references(struct control_check *c, size_t step);
+/** Checks the references in one text of a step, which stands in `field`. */
+void jobflow_check_text_references(struct control_check *c, size_t step, const char *field,
+                                   const char *text);
 
-/* inline_check.c */
+/* Defined in reuse_check.c. */
+
+/** Checks reads, writes and cache of a step. */
+void jobflow_check_reuse(struct control_check *c, size_t step);
+
+/* Defined in reuse_warnings.c. */
+
+/** Warns of files that steps read and write in no certain order. */
+void jobflow_warn_of_files(struct control_check *c);
+
+/* Defined in inline_check.c. */
 
 /** Checks the inline template of a step, and that a step has at most one template. */
 void jobflow_check_inline(const struct admission *adm, const struct object *flow, size_t step,
                           struct error_list *errors);
 
-/* condition_check.c */
+/* Defined in rerun_check.c. */
+
+/** Checks the annotations that name the steps of a rerun. `old`: the flow before the write, or
+ * NULL. */
+void jobflow_check_rerun(const struct admission *adm, const struct object *old,
+                         const struct object *flow, struct error_list *errors);
+
+/* Defined in condition_check.c. */
 
 /** Tells whose condition is checked: an `if` speaks of earlier steps, an `until` also of its
  * own. */
@@ -68,7 +88,7 @@ void jobflow_check_condition(struct control_check *c, const struct flow_conditio
 void jobflow_check_exit_codes(const struct exit_code_rule *rule, const char *path,
                               struct error_list *errors);
 
-/* gang_check.c */
+/* Defined in gang_check.c. */
 
 void jobflow_check_gangs(struct control_check *c);
 

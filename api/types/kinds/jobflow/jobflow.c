@@ -9,6 +9,7 @@
 
 #include "api/types/decoded.h"
 #include "api/types/kinds/jobflow/admission.h"
+#include "api/types/kinds/jobflow/record.h"
 #include "api/types/schema/enum_text.h"
 
 static const char *const phase_texts[] = {FLOW_PHASES(ENUM_TEXT)};
@@ -91,7 +92,7 @@ static bool spec_borrows(const void *decoded)
         const struct flow_step *step = &spec->steps.items[i];
 
         if (step->patch_job_spec || step->patch_spec || step->env || step->job_template ||
-            step->condition || step->choice || step->loop || step->retry)
+            step->condition || step->choice || step->approval || step->loop || step->retry)
             return true;
     }
     return spec->scheduling != NULL;
@@ -280,13 +281,55 @@ bool jobflow_aborted(const struct object *flow)
     return asked && *asked;
 }
 
+static const char *names_in(const struct object *flow, const char *annotation)
+{
+    const char *names = meta_annotation(flow->meta, annotation);
+
+    return names && *names ? names : NULL;
+}
+
+/* Returns the names of edited steps, if they were written for the present request. */
+static const char *edited_in(const struct object *flow)
+{
+    const char *asked = meta_annotation(flow->meta, ANNOTATION_FLOW_RETRY);
+    const char *edited = meta_annotation(flow->meta, ANNOTATION_FLOW_RETRY_EDITED);
+    size_t len = asked ? strlen(asked) : 0;
+
+    return asked && edited && strncmp(edited, asked, len) == 0 && edited[len] == '='
+               ? edited + len + 1
+               : NULL;
+}
+
+struct flow_rerun jobflow_rerun_of(const struct object *flow)
+{
+    return (struct flow_rerun){.from = names_in(flow, ANNOTATION_FLOW_RETRY_FROM),
+                               .only = names_in(flow, ANNOTATION_FLOW_RETRY_ONLY),
+                               .edited = edited_in(flow)};
+}
+
+bool flow_rerun_next_name(const char **at, const char **out_name, size_t *out_len)
+{
+    static const char blanks[] = ", \t\n";
+    const char *name = *at + strspn(*at, blanks);
+
+    *out_name = name;
+    *out_len = strcspn(name, blanks);
+    *at = name + *out_len;
+    return *out_len > 0;
+}
+
 bool jobflow_wants_retry(const struct object *flow)
 {
     const char *asked = meta_annotation(flow->meta, ANNOTATION_FLOW_RETRY);
     const struct jobflow_summary *summary = asked ? jobflow_summary_of(flow) : NULL;
+    struct flow_rerun rerun;
 
-    return summary && summary->phase == FLOW_FAILED &&
-           !(summary->retry && strcmp(summary->retry, asked) == 0);
+    if (!summary || jobflow_is_record(flow) ||
+        (summary->retry && strcmp(summary->retry, asked) == 0))
+        return false;
+    rerun = jobflow_rerun_of(flow);
+    return summary->phase == FLOW_FAILED ||
+           (summary->phase == FLOW_SUCCEED && flow_rerun_is_selective(&rerun));
 }
 
 enum { SUMMARY_ARENA_BYTES = 128 }; /* most summaries have no texts */
@@ -340,6 +383,7 @@ const struct kind kind_job_flow = {
     .few = true,
     .schema = &flow_schema,
     .validate = jobflow_validate,
+    .validate_meta = jobflow_validate_meta,
     .validate_in_context = jobflow_validate_in_context,
     .columns = columns,
 };

@@ -63,9 +63,9 @@ struct flow_probe_entry {
     const void *spec;  /* struct probe_http, probe_tcp or probe_task_status */
     const char *task;  /* task whose pods are probed; NULL = every task of every target */
 };
-/** The number of entries of all kinds. */
+/** Returns the number of entries of all kinds. */
 size_t flow_probe_count(const struct flow_probe *probe);
-/** The entry at a position counted over all kinds. */
+/** Returns the entry at a position counted over all kinds. */
 struct flow_probe_entry flow_probe_at(const struct flow_probe *probe, size_t position);
 
 /* How the final failure of a step affects the other steps. Ref: spec/jobflow.md 13.4. */
@@ -88,6 +88,8 @@ enum step_failure_policy { STEP_FAILURE_FAIL, STEP_FAILURE_IGNORE };
 
 /* How a flow ends in which other steps have handled all failures. */
 enum handled_failures { HANDLED_FAILURES_FAIL, HANDLED_FAILURES_SUCCEED };
+enum approval_timeout { APPROVAL_TIMEOUT_FAIL, APPROVAL_TIMEOUT_SKIP };
+enum step_until { UNTIL_END, UNTIL_DEPENDENTS };
 enum step_when { WHEN_TARGETS_MET, WHEN_ALWAYS, WHEN_ALWAYS_CAPITALISED };
 enum flow_order { ORDER_LIST, ORDER_CRITICAL_PATH };
 enum retain_policy { RETAIN_POLICY_RETAIN, RETAIN_POLICY_DELETE };
@@ -116,7 +118,7 @@ struct exit_code_rule {
 };
 struct term_task_status {
     const char *task, *phase;
-    struct opt_i32 min_count; /* how many pods must match; absent = 1 */
+    struct opt_i32 min_count; /* number of pods that must match; 1 when it is not set */
 };
 /* A comparison of an output or a parameter. */
 struct term_value {
@@ -159,13 +161,16 @@ struct flow_switch {
 
 struct flow_range {
     int64_t start, end;  /* first value, and the end, which is excluded */
-    struct opt_i64 step; /* difference between two values; absent = 1 */
+    struct opt_i64 step; /* difference between two values; 1 when it is not set */
 };
 /* The items are the output `key` of the earlier step `target`. */
 struct flow_items_from {
     const char *target, *key;
 };
 /* The member `for` of a step (13.5). Exactly one of items, items_from, range and until is set. */
+/* What a loop does after an iteration has failed that it does not tolerate. */
+enum loop_failure_policy { LOOP_FAILURE_STOP, LOOP_FAILURE_CONTINUE };
+
 struct flow_loop {
     struct str_list items;
     struct flow_items_from *items_from;
@@ -173,6 +178,8 @@ struct flow_loop {
     struct flow_condition *until;
     int32_t parallelism;    /* how many iterations run at once; 0 = all */
     int32_t max_iterations; /* largest number of iterations, with until and items_from */
+    int32_t max_failures;   /* number of failed iterations with which the loop completes */
+    enum loop_failure_policy failure_policy;
 };
 enum { LOOP_ITERATIONS_MAX = 10000 };
 /** Returns whether the number of iterations is known only while the flow runs. */
@@ -180,17 +187,30 @@ static inline bool flow_loop_is_open(const struct flow_loop *loop)
 {
     return loop->until || loop->items_from;
 }
-/** The largest number of iterations the loop can have. LOOP_ITERATIONS_MAX + 1 stands for every
- * larger number. */
+/** Returns the largest number of iterations the loop can have. LOOP_ITERATIONS_MAX + 1 stands for
+ * every larger number. */
 uint32_t flow_loop_iterations(const struct flow_loop *loop);
+
+/* The member `cache` of a step (spec/everyday.md 4.1). */
+struct flow_cache {
+    const char *key;    /* more that decides whether the step is reused; or NULL */
+    int64_t max_age_ns; /* age up to which a result is reused; -1 = any */
+};
 
 /* The member `retry` of a step (13.4). */
 struct flow_retry {
-    struct opt_i32 max_retry; /* number of retries; absent = the flow's */
+    struct opt_i32 max_retry; /* number of retries; the flow's maxRetry when it is not set */
     struct str_list phases;   /* empty = Failed and Terminated */
     struct exit_code_rule *exit_codes;
     struct opt_i32 backoff_s, factor, max_backoff_s; /* first delay, its factor and the longest
                                                       * delay; absent = 10, 2, 300 */
+};
+
+/* The member `approve` of a step, which waits until somebody approves (spec/everyday.md 7.2). */
+struct flow_approval {
+    const char *message;      /* what is to be approved; may have references; or NULL */
+    struct opt_i32 timeout_s; /* time to answer; without end when it is not set */
+    enum approval_timeout on_timeout;
 };
 
 struct flow_step {
@@ -205,22 +225,43 @@ struct flow_step {
     json_t *patch_spec;               /* member patch.spec, or NULL */
     struct flow_condition *condition; /* if; NULL = none */
     struct flow_switch *choice;       /* switch; NULL = none: the step has no job of its own */
+    struct flow_approval *approval;   /* approve; NULL = none: the step has no job of its own */
     struct flow_loop *loop;           /* the field `for`: a job for each iteration; NULL = no
                                        * loop */
+    struct str_list reads, writes;    /* paths and patterns of the files that the step reads and
+                                    * writes */
+    struct flow_cache *cache;         /* the step may be reused; NULL = it runs */
     struct flow_retry *retry; /* retry policy; NULL = the flow's maxRetry, with the defaults */
     enum step_failure_policy failure_policy;
+    enum step_until until;
     enum step_when when;
 };
 
-/** Whether the step contains its template: a script, or a whole JobTemplate. */
+/** Returns whether the step contains its template: a script, or a whole JobTemplate. */
 static inline bool flow_step_is_inline(const struct flow_step *step)
 {
     return step->run || step->job_template;
 }
-/** Whether the step is a switch, which makes no job. */
+/** Returns whether the step is a switch, which makes no job. */
 static inline bool flow_step_is_switch(const struct flow_step *step)
 {
     return step->choice != NULL;
+}
+/** Returns whether the step makes jobs: it is neither a switch nor an approval. */
+static inline bool flow_step_makes_jobs(const struct flow_step *step)
+{
+    return !step->choice && !step->approval;
+}
+/** Returns whether the step's jobs are made from a JobTemplate object. */
+static inline bool flow_step_has_named_template(const struct flow_step *step)
+{
+    return flow_step_makes_jobs(step) && !flow_step_is_inline(step);
+}
+/** Returns whether the step serves those that depend on it: they start when its pods are ready, and
+ * its job ends when they have ended (spec/everyday.md 14). */
+static inline bool flow_step_serves(const struct flow_step *step)
+{
+    return step->until == UNTIL_DEPENDENTS;
 }
 /** Returns whether the step runs at the end of the flow, in success and failure (`when:
  * always`). */
@@ -232,7 +273,7 @@ static inline bool flow_step_is_final(const struct flow_step *step)
 struct flow_gang {
     const char *name;
     struct str_list steps;
-    struct opt_i32 min_available; /* jobs; absent = all */
+    struct opt_i32 min_available; /* number of jobs; all of them when it is not set */
 };
 
 /* Scheduling settings that all jobs of the flow share (13.7). */
@@ -275,12 +316,12 @@ struct jobflow_spec {
                                                        * [parameters.count] */
 };
 
-/** The parameter `name`, or NULL. O(log parameters), because patches may refer to parameters often.
- */
+/** Returns the parameter `name`, or NULL. O(log parameters), because patches may refer to
+ * parameters often. */
 const struct flow_parameter *jobflow_find_parameter(const struct jobflow_spec *spec,
                                                     const char *name);
-/** The value of the parameter `name`, or its default; NULL when it has neither, or when the flow
- * has no such parameter. */
+/** Returns the value of the parameter `name`, or its default; NULL when it has neither, or when the
+ * flow has no such parameter. */
 const char *jobflow_parameter(const struct jobflow_spec *spec, const char *name);
 
 /* clang-format off */
@@ -303,10 +344,10 @@ static inline bool flow_phase_finished(enum flow_phase p)
     return p == FLOW_SUCCEED || p == FLOW_FAILED;
 }
 
-/** The state of a step for people: its phase as stored, but "Not run" for one that waits in a flow
- * that starts nothing any more. */
+/** Returns the state of a step for people: its phase as stored, but "Not run" for one that waits in
+ * a flow that starts nothing any more. */
 const char *jobflow_step_state(const char *phase, enum flow_phase flow);
-/** The number of a step's attempt that a job is, by its annotation; 1 without one. */
+/** Returns the number of a step's attempt that a job is, by its annotation; 1 without one. */
 unsigned jobflow_attempt_of(const struct object *job);
 
 extern const struct schema jobflow_spec_schema;
@@ -314,6 +355,7 @@ extern const struct schema jobflow_status_schema;
 
 const struct jobflow_spec *jobflow_spec_of(const struct object *flow);
 
+#define STEP_CACHED_TEXT "Cached" /* reason, and for people the state, of a reused step */
 /** Returns status.state.phase of a flow; FLOW_NONE without a status. It is decoded once per status
  * blob. */
 enum flow_phase jobflow_phase_of(const struct object *flow);
@@ -328,8 +370,8 @@ struct jobflow_summary {
     bool jobs_unfinished;     /* some jobs of the flow have not ended */
 };
 
-/** The summary of a flow's status, borrowed from it; NULL without status. Decoded once per status
- * blob. */
+/** Returns the summary of a flow's status, borrowed from it; NULL without status. Decoded once per
+ * status blob. */
 const struct jobflow_summary *jobflow_summary_of(const struct object *flow);
 
 /** Makes a status blob from its JSON text and attaches `summary`, so that the text is not parsed
@@ -337,13 +379,34 @@ const struct jobflow_summary *jobflow_summary_of(const struct object *flow);
 struct blob *jobflow_status_blob(struct buf *text, const struct jobflow_summary *summary);
 
 bool failure_policy_parse(const char *text, enum failure_policy *out);
-/** The failure policy of a flow: ANNOTATION_FAILURE_POLICY if it is set, else spec.failurePolicy,
- * else stop. */
+/** Returns the failure policy of a flow: ANNOTATION_FAILURE_POLICY if it is set, else
+ * spec.failurePolicy, else stop. */
 enum failure_policy jobflow_failure_policy(const struct object *flow);
 
-/** Returns whether a manual retry of this failed flow has been requested and not been started: its
- * ANNOTATION_FLOW_RETRY differs from status.observedRetry. */
+/** Returns whether a manual retry of this failed flow, or a rerun of a flow that has ended, has
+ * been requested and not been started: its ANNOTATION_FLOW_RETRY differs from status.observedRetry. */
 bool jobflow_wants_retry(const struct object *flow);
+
+/* The steps that begin again with a new value of ANNOTATION_FLOW_RETRY. Each member is a list of
+ * names, separated by commas, borrowed from the flow; NULL: the annotation is absent or empty. */
+struct flow_rerun {
+    const char *from;   /* these steps and all that depend on them */
+    const char *only;   /* these steps alone */
+    const char *edited; /* these, too, and all that depend on them: their definition has changed;
+                         * "": none; NULL: the flow has to find out */
+};
+
+struct flow_rerun jobflow_rerun_of(const struct object *flow);
+/** Returns whether the request names the steps that begin again. Otherwise it is a retry: all that
+ * failed or never ran begins again. */
+static inline bool flow_rerun_is_selective(const struct flow_rerun *rerun)
+{
+    return rerun->from || rerun->only;
+}
+/** Reads the next name of a comma-separated list at `*at`, without blanks around it, and moves
+ * `*at` behind it. Returns false at the end of the list. The name is not terminated: [*out_len] bytes.
+ */
+bool flow_rerun_next_name(const char **at, const char **out_name, size_t *out_len);
 
 /** Returns whether ANNOTATION_FLOW_ABORT requests that the flow ends. */
 bool jobflow_aborted(const struct object *flow);
@@ -354,7 +417,15 @@ bool jobflow_aborted(const struct object *flow);
 #define ANNOTATION_FAILURE_POLICY                                                                  \
     "flow.volcano.sh/failure-policy" /* stop, abort or continue: wins over the spec */
 #define ANNOTATION_FLOW_RETRY "volcano.sh/jobFlowRetry" /* a new value retries a failed flow */
-#define ANNOTATION_FLOW_ABORT "volcano.sh/jobFlowAbort" /* any value ends an unfinished flow */
+/* With such a value: the steps that begin again, as in struct flow_rerun. The last one is written
+ * by `run` as "<value>=<names>" and counts with this value only. */
+#define ANNOTATION_FLOW_RETRY_FROM   "volcano.sh/jobFlowRetryFrom"
+#define ANNOTATION_FLOW_RETRY_ONLY   "volcano.sh/jobFlowRetryOnly"
+#define ANNOTATION_FLOW_RETRY_EDITED "volcano.sh/jobFlowRetryEdited"
+#define ANNOTATION_FLOW_REUSE        "flow.volcano.sh/reuse" /* REUSE_CHANGED or REUSE_NONE */
+#define REUSE_CHANGED                "only-changed" /* every step is as one with `cache: {}` */
+#define REUSE_NONE                   "none"         /* nothing is reused; results are recorded */
+#define ANNOTATION_FLOW_ABORT        "volcano.sh/jobFlowAbort" /* any value ends an unfinished flow */
 
 /* Labels and annotations of generated jobs. Ref: spec/jobflow.md section 4. */
 #define LABEL_CREATED_BY_TEMPLATE "volcano.sh/createdByJobTemplate"
@@ -362,6 +433,7 @@ bool jobflow_aborted(const struct object *flow);
 #define ANNOTATION_FLOW_STEP      "volcano.sh/jobFlowNode"
 #define ANNOTATION_FLOW_ATTEMPT   "volcano.sh/jobFlowAttempt"
 #define ANNOTATION_FLOW_ITERATION "volcano.sh/jobFlowIteration"
+#define ANNOTATION_CACHE_ENTRY    "volcano.sh/jobFlowCacheEntry" /* entry that becomes its record */
 #define ANNOTATION_FLOW_GANG      "volcano.sh/jobFlowGang" /* value: <namespace>.<flow>.<gang> */
 #define ANNOTATION_FLOW_GANG_LEAST                                                                 \
     "volcano.sh/jobFlowGangMinAvailable" /* minAvailable of the gang, when it is not all jobs */

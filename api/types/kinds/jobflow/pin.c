@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/hash.h"
+#include "base/collections/hash.h"
 
 enum { HASH_DIGITS = 16 };
 

@@ -30,12 +30,12 @@ void jobflow_pin_name(const char *flow_uid, const char *template_name, char out[
 /** Looks up an object; returns NULL when it does not exist. */
 typedef const struct object *jobflow_pin_get(void *ctx, const struct kind *kind, const char *ns,
                                              const char *name);
-/** The template that jobs of `flow` are made from when a step names `name`: the flow's copy if it
- * pins and has one, else the template itself. NULL when neither exists. Borrowed from `get`. */
+/** Returns the template that jobs of `flow` are made from when a step names `name`: the flow's copy
+ * if it pins and has one, else the template itself. NULL when neither exists. Borrowed from `get`. */
 const struct object *jobflow_template(const struct object *flow, const char *name,
                                       jobflow_pin_get *get, void *ctx);
 
-/** The name of the original when `template` is a pinned copy, else NULL. Borrowed. */
+/** Returns the name of the original when `template` is a pinned copy, else NULL. Borrowed. */
 const char *jobflow_pin_origin(const struct object *template);
 /** Returns whether `template` is a pinned copy of the flow with this uid. */
 bool jobflow_pin_is_of(const struct object *template, const char *flow_uid);

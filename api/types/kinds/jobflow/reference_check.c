@@ -28,6 +28,21 @@ static void check_parameter(const struct reference_check *r, const char *name)
             "Invalid value: $(params.%.64s): the flow has no parameter of that name%s", name, near);
 }
 
+/* Checks that the step whose iterations are meant is a loop. */
+static void check_every(const struct reference_check *r, const struct flow_ref *ref,
+                        const char *name)
+{
+    struct control_check *c = r->control;
+    uint32_t at = name_index_get(c->names, name);
+
+    if (!ref->every || at == NAME_NONE || c->spec->steps.items[at].loop)
+        return;
+    FINDING(c->errors, ("%s", r->path),
+            "Invalid value: $(steps.%.64s.*.outputs.%.*s): step %.64s has no iterations, because "
+            "it has no for: write $(steps.%.64s.outputs.%.*s)",
+            name, (int)ref->key_len, ref->key, name, name, (int)ref->key_len, ref->key);
+}
+
 static void check_reference(void *arg, const struct flow_ref *ref)
 {
     struct reference_check *r = arg;
@@ -37,8 +52,10 @@ static void check_reference(void *arg, const struct flow_ref *ref)
 
     if (ref->kind == FLOW_REF_PARAMETER)
         check_parameter(r, name);
-    if (ref->kind == FLOW_REF_OUTPUT)
+    if (ref->kind == FLOW_REF_OUTPUT) {
         jobflow_check_ancestor(c, name, r->step, CONDITION_OF_EARLIER, r->path);
+        check_every(r, ref, name);
+    }
     if ((ref->kind == FLOW_REF_ITEM || ref->kind == FLOW_REF_INDEX) && !step->loop)
         WARNING(c->adm, ("%s", r->path), "$(%s) stays as it is written: the step has no for",
                 ref->kind == FLOW_REF_ITEM ? "item" : "index");
@@ -49,7 +66,8 @@ static void check_reference(void *arg, const struct flow_ref *ref)
     if (ref->kind == FLOW_REF_DOUBTFUL)
         WARNING(c->adm, ("%s", r->path),
                 "%.64s stays as it is written: references are $(params.NAME), "
-                "$(steps.NAME.outputs.KEY), $(flow.name) and $(flow.phase)",
+                "$(steps.NAME.outputs.KEY), $(item), $(index), $(attempt), $(flow.name) and "
+                "$(flow.phase)",
                 name);
 }
 
@@ -100,6 +118,14 @@ static void check_inline_references(struct reference_check *r, const char *membe
     buf_str(&path, ".spec");
     r->path = path.data;
     script_references_each(json_object_get(part, "spec"), check_script, r);
+}
+
+void jobflow_check_text_references(struct control_check *c, size_t i, const char *field,
+                                   const char *text)
+{
+    struct reference_check r = {c, i, field};
+
+    flow_ref_each(text, check_reference, &r);
 }
 
 void jobflow_check_references(struct control_check *c, size_t i)

@@ -17,6 +17,8 @@
 #define TASK_STATUS(member) offsetof(struct probe_task_status, member)
 #define PROBE(member)       offsetof(struct flow_probe, member)
 #define DEPENDS(member)     offsetof(struct flow_depends, member)
+#define CACHE(member)       offsetof(struct flow_cache, member)
+#define APPROVAL(member)    offsetof(struct flow_approval, member)
 #define STEP(member)        offsetof(struct flow_step, member)
 #define FLOW(member)        offsetof(struct jobflow_spec, member)
 
@@ -24,7 +26,11 @@ enum {
     TASK_PHASE_BYTES_MAX = 63,
     PROBE_SECONDS_MAX = 30,
     SCRIPT_BYTES_MAX = 65536,
-    IMAGE_BYTES_MAX = 1024
+    FILES_MAX = 100,
+    CACHE_KEY_BYTES_MAX = 4096,
+    IMAGE_BYTES_MAX = 1024,
+    APPROVAL_MESSAGE_BYTES_MAX = 1024,
+    APPROVAL_SECONDS_MAX = 31536000 /* a year */
 };
 
 /* clang-format off */
@@ -135,6 +141,29 @@ static const char *const flow_failure_values[] = {FAILURE_POLICIES(ENUM_TEXT) NU
 static const char *const template_policy_values[] = {[TEMPLATE_POLICY_LATEST] = "latest", [TEMPLATE_POLICY_PINNED] = "pinned", NULL};
 static const char *const when_values[] = {"always", "Always", NULL};
 
+static const char *const until_values[] = {"dependents", NULL};
+
+static const struct field cache_fields[] = {
+    {"key",    FIELD_STR,      CACHE(key), .max_length = CACHE_KEY_BYTES_MAX,
+     .doc = "A text that also decides: the step runs again when it changes. It may have references."},
+    {"maxAge", FIELD_DURATION, CACHE(max_age_ns), BOUNDS(0, INT64_MAX),
+     .doc = "Age up to which a result is reused. With 0s the step always runs, and its result is recorded."},
+    {0},
+};
+static const struct schema cache_schema = {"StepCache", cache_fields, sizeof(struct flow_cache)};
+
+static const char *const approval_timeout_values[] = {[APPROVAL_TIMEOUT_FAIL] = "fail", [APPROVAL_TIMEOUT_SKIP] = "skip", NULL};
+static const struct field approval_fields[] = {
+    {"message",        FIELD_STR,     APPROVAL(message), .max_length = APPROVAL_MESSAGE_BYTES_MAX,
+     .doc = "What is to be approved. It may have references."},
+    {"timeoutSeconds", FIELD_OPT_I32, APPROVAL(timeout_s), BOUNDS(1, APPROVAL_SECONDS_MAX),
+     .doc = "Seconds that the step waits for an answer; without end when absent."},
+    {"onTimeout",      FIELD_ENUM,    APPROVAL(on_timeout), .one_of = approval_timeout_values,
+     .doc = "End of a step that nobody has answered in time: Failed (fail, the default) or Skipped (skip)."},
+    {0},
+};
+static const struct schema approval_schema = {"Approval", approval_fields, sizeof(struct flow_approval)};
+
 static const struct field step_fields[] = {
     {"name",            FIELD_STR,    STEP(name), .required = true, .min_length = 1,
      .doc = "Name of the step; its job is named FLOW-STEP."},
@@ -152,10 +181,20 @@ static const struct field step_fields[] = {
     {"if",              FIELD_OBJECT, STEP(condition), &flow_condition_schema,
      .doc = "Condition that is evaluated when all targets have ended. The step is skipped when it is false."},
     {"switch",          FIELD_OBJECT, STEP(choice), &flow_switch_schema, .doc = "Chooses which other steps run. A step with a switch makes no job."},
+    {"approve",         FIELD_OBJECT, STEP(approval), &approval_schema,
+     .doc = "Waits until somebody approves the step with jobflow approve, or rejects it with jobflow reject. Such a step makes no job."},
     {"for",             FIELD_OBJECT, STEP(loop), &flow_loop_schema, .doc = "Loop that makes one job for each item, named FLOW-STEP-NUMBER."},
+    {"reads",           FIELD_STR_LIST, STEP(reads), .max_length = FILES_MAX,
+     .doc = "Files that the step reads: paths, directories with all that is in them, or patterns with *, ?, [...] and ** for directories at any depth. A relative one begins at the working directory of the step's first container."},
+    {"writes",          FIELD_STR_LIST, STEP(writes), .max_length = FILES_MAX,
+     .doc = "Files that the step writes, written as in reads."},
+    {"cache",           FIELD_OBJECT, STEP(cache), &cache_schema,
+     .doc = "Lets the step be reused: it does not run when it has run before with the same job, the same inputs and the same results of its targets, and when what it wrote is still there."},
     {"retry",           FIELD_OBJECT, STEP(retry), &flow_retry_schema, .doc = "Says when and how often a failed job is tried again."},
     {"failurePolicy",   FIELD_ENUM,   STEP(failure_policy), .one_of = step_failure_values,
      .doc = "Says whether a failure of the step fails the flow (fail, the default) or is ignored, so that dependent steps run all the same (ignore)."},
+    {"until",           FIELD_ENUM,   STEP(until), .one_of = until_values, .first_value = UNTIL_DEPENDENTS,
+     .doc = "With dependents, the step serves those that depend on it: they start when its pods are ready, and its job is completed when they have ended."},
     {"when",            FIELD_ENUM,   STEP(when), .one_of = when_values, .first_value = WHEN_ALWAYS,
      .doc = "With always, the step runs at the end of the flow, in success and failure. When absent, it runs when its targets are satisfied."},
     {0},
@@ -167,6 +206,7 @@ static const struct field step_fields[] = {
 #define WRITE_RETRY   "write retry: {maxRetry: N}"
 #define IN_TEMPLATE   "write it in a template (jobTemplate, or a JobTemplate that jobTemplateName names), or in the step's patch"
 #define WRITE_RUN     "write run: with a shell script"
+#define WRITE_APPROVE "write approve: {message: TEXT}"
 static const struct foreign_word step_foreign[] = {
     {"needs",         WRITE_TARGETS},
     {"depends",       WRITE_TARGETS},
@@ -203,6 +243,11 @@ static const struct foreign_word step_foreign[] = {
     {"cmd",           WRITE_RUN},
     {"command",       WRITE_RUN},
     {"environment",   "write env: [{name: NAME, value: VALUE}]"},
+    {"approval",      WRITE_APPROVE},
+    {"manual",        WRITE_APPROVE},
+    {"gate",          WRITE_APPROVE},
+    {"daemon",        "write until: dependents"},
+    {"service",       "write until: dependents"},
     {"container",     IN_TEMPLATE},
     {"tasks",         IN_TEMPLATE},
     {0},
@@ -295,6 +340,17 @@ static const struct field attempt_fields[] = {
 };
 static const struct schema attempt_schema = {"Attempt", attempt_fields};
 
+static const struct field cached_from_fields[] = {
+    {"entry", FIELD_STR,  FIELD_PASS, .doc = "Name of the CacheEntry."},
+    {"key",   FIELD_STR,  FIELD_PASS, .doc = "Key of the CacheEntry."},
+    {"flow",  FIELD_STR,  FIELD_PASS, .doc = "JobFlow whose step did the work."},
+    {"job",   FIELD_STR,  FIELD_PASS, .doc = "Job that did the work."},
+    {"uid",   FIELD_STR,  FIELD_PASS, .doc = "UID of that job."},
+    {"time",  FIELD_TIME, FIELD_PASS, .doc = "Time when that job had completed."},
+    {0},
+};
+static const struct schema cached_from_schema = {"CachedFrom", cached_from_fields};
+
 static const struct field node_fields[] = {
     {"name",             FIELD_STR,      FIELD_PASS, .required = true, .doc = "Name of the step."},
     {"phase",            FIELD_STR,      FIELD_PASS, .doc = "Phase of the step."},
@@ -313,6 +369,10 @@ static const struct field node_fields[] = {
     {"satisfiedTargets", FIELD_STR_LIST, FIELD_PASS, .doc = "Targets whose probes have passed."},
     {"reason",           FIELD_STR,      FIELD_PASS, .doc = "One-word reason for the step's phase."},
     {"message",          FIELD_STR,      FIELD_PASS, .doc = "Text that explains the step's phase."},
+    {"askedTime",        FIELD_TIME,     FIELD_PASS, .doc = "Time when the step began to wait for its approval."},
+    {"cachedFrom",       FIELD_OBJECT,   FIELD_PASS, &cached_from_schema, .doc = "The work that the step reuses. Set only on a step that did not run for that reason."},
+    {"reuse",            FIELD_STR,      FIELD_PASS, .doc = "Why the step runs although it may be reused, or why its result was not recorded."},
+    {"kept",             FIELD_BOOL,     FIELD_PASS, .doc = "True when the latest rerun of the flow has named other steps and left this one as it was."},
     {"specHash",         FIELD_STR,      FIELD_PASS, .doc = "Hash of the step definition that the job was made from."},
     {0},
 };

@@ -12,8 +12,8 @@
 
 struct interpreter {
     const char *name;
-    const char *letters;  /* short options behind which a program stands, also in clusters: -ec */
-    const char *words[3]; /* long ones */
+    const char *letters;  /* short options that precede a program, alone or in clusters (-ec) */
+    const char *words[3]; /* long options that precede a program */
     const char *values;   /* short options whose value is the next word */
 };
 
@@ -65,8 +65,8 @@ static const struct interpreter *interpreter_of(const char *word)
 
 enum option { OPTION_OTHER, OPTION_WITH_VALUE, OPTION_PROGRAM, OPTION_PROGRAM_HERE, OPTION_NONE };
 
-/* What a word behind an interpreter is: an option behind which, or within which, its program stands;
- * another option; or none, so that no option follows. */
+/* What a word behind an interpreter is: an option behind which, or within which, its program
+ * stands; another option; or none, so that no option follows. */
 static enum option option_of(const struct interpreter *interpreter, const char *word)
 {
     size_t len = strlen(word);
@@ -97,7 +97,7 @@ static enum option option_of(const struct interpreter *interpreter, const char *
 struct search {
     const json_t *command, *args;
     size_t n_command, count;
-    const char *path; /* of the container */
+    const char *path; /* path of the container in the JobSpec */
     void (*visit)(void *arg, const struct script_reference *found);
     void *arg;
 };

@@ -14,7 +14,7 @@
 #include "base/buf.h"
 
 struct script_reference {
-    const char *path;   /* of the string, below the JobSpec: "tasks[0].template.spec…args[0]" */
+    const char *path;   /* path of the string in the JobSpec: "tasks[0].template.spec…args[0]" */
     const char *script; /* the string */
     const struct flow_ref *ref;
 };

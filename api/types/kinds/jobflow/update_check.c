@@ -1,8 +1,8 @@
 /*
  * Checks changes to the spec of an existing flow.
  *
- * By default only spec.suspend may change, and the refusal names the alternatives. Where updates
- * are allowed, steps without a job may change in any way, and steps with a job keep the definition
+ * By default only spec.suspend may change, and the refusal names the alternatives. A write that asks
+ * an ended flow to run again may change every step. Where updates are allowed, steps without a job may change in any way, and steps with a job keep the definition
  * that the job was made from. Ref: DC-02; spec/jobflow.md 13.10.
  */
 #include <string.h>
@@ -10,8 +10,8 @@
 #include "api/types/checks.h"
 #include "api/types/kinds/jobflow/admission.h"
 #include "api/types/semantic.h"
+#include "base/collections/name_index.h"
 #include "base/compiler.h"
-#include "base/name_index.h"
 
 static bool updates_allowed(const struct admission *adm, const struct object *flow)
 {
@@ -106,6 +106,19 @@ static void check_finished(struct update_check *c, const json_t *before, const j
     }
 }
 
+/* Returns whether the write asks an ended flow to run again. Its steps may then be edited: those that
+ * are begin again. */
+static bool runs_again(const struct object *old, const struct object *flow)
+{
+    const char *before = meta_annotation(old->meta, ANNOTATION_FLOW_RETRY);
+    const char *asked = meta_annotation(flow->meta, ANNOTATION_FLOW_RETRY);
+    const struct flow_rerun rerun = jobflow_rerun_of(flow);
+
+    return asked && !(before && strcmp(before, asked) == 0) &&
+           (jobflow_phase_of(old) == FLOW_FAILED ||
+            (jobflow_phase_of(old) == FLOW_SUCCEED && flow_rerun_is_selective(&rerun)));
+}
+
 /* Returns whether two specs are equal except for suspend, which may change at any time. */
 static bool equal_except_suspend(const json_t *before, const json_t *after)
 {
@@ -116,13 +129,27 @@ static bool equal_except_suspend(const json_t *before, const json_t *after)
     return true;
 }
 
+/* A suspended flow that never made a job is a pattern of triggers: no change can be applied half. */
+static bool is_pattern(const struct admission *adm, const struct object *flow)
+{
+    const struct jobflow_spec *spec = jobflow_spec_of(flow);
+
+    if (!spec->suspend || flow_phase_finished(jobflow_phase_of(flow)))
+        return false;
+    for (size_t i = 0; i < spec->steps.count; i++)
+        if (has_started(adm, flow, spec->steps.items[i].name, spec->steps.items[i].loop != NULL))
+            return false;
+    return true;
+}
+
 void jobflow_check_update(const struct admission *adm, const struct object *old,
                           const struct object *flow, struct error_list *errors)
 {
     const json_t *before = jobflow_spec_document(old), *after = jobflow_spec_document(flow);
     struct update_check check = {adm, old, schema_find(&jobflow_spec_schema, "flows")->of, errors};
 
-    if (old->body == flow->body || equal_except_suspend(before, after))
+    if (old->body == flow->body || equal_except_suspend(before, after) || runs_again(old, flow) ||
+        is_pattern(adm, old))
         return;
     if (!updates_allowed(adm, flow)) {
         FINDING(errors, ("spec"),

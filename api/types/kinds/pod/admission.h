@@ -32,7 +32,7 @@ void pod_check_template(const struct admission *adm, const json_t *template,
                         const struct pod_commands *commands, const char *path,
                         struct error_list *errors);
 
-/* resources.c */
+/* Defined in resources.c. */
 
 /** Writes the defaults of spec.resources into a pod's spec: requests from the sums of the
  * containers or from the limits, limits of huge pages from the sums. */
@@ -47,7 +47,7 @@ bool pod_resource_is_hugepages(const char *name);
 quantity_nano pod_containers_request(const struct pod_spec *spec, const char *name);
 quantity_nano pod_containers_limit(const struct pod_spec *spec, const char *name);
 
-/* resources_check.c */
+/* Defined in resources_check.c. */
 
 /** Checks the resources of the container at `path`, for example "spec.containers[0]". */
 void pod_check_container_resources(const struct pod_container *container, const char *path,
@@ -57,14 +57,14 @@ void pod_check_container_resources(const struct pod_container *container, const 
 void pod_check_pod_resources(const struct pod_spec *spec, const char *path,
                              struct error_list *errors);
 
-/* volume_check.c */
+/* Defined in volume_check.c. */
 
 /** Checks one volume at `path`, for example "spec.volumes[0]": its source, and the rules that the
  * field table cannot express. Ref: Kubernetes pkg/apis/core/validation ValidateVolumes. */
 void pod_check_volume(const struct admission *adm, const struct pod_volume *volume,
                       const char *path, struct error_list *errors);
 
-/* pod.c */
+/* Defined in pod.c. */
 
 /** Completes a decoded spec from its document: sets the volumes' sources, which the field table
  * does not decode. The spec then borrows from `doc`. Has the form of decoded_type.finish. */

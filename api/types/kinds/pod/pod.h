@@ -67,8 +67,9 @@ struct pod_spec {
     int8_t service_links;   /* enableServiceLinks: 0 = no, 1 = yes, -1 = absent */
     struct opt_i64 grace_s; /* member terminationGracePeriodSeconds */
     struct opt_i64 active_deadline_s;
-    struct str_map overhead;         /* added to the requests of the containers */
-    struct str_map requests, limits; /* of the pod as a whole; they win over those of containers */
+    struct str_map overhead; /* added to the requests of the containers */
+    struct str_map requests,
+        limits; /* those of the pod as a whole; they win over those of containers */
     json_t *security_context, *host_aliases, *node_selector, *affinity, *tolerations;
     json_t *scheduling_gates; /* the pod is not placed while it has any */
     bool claims_of_pod;       /* resources.claims is given, which no pod may have */
@@ -95,6 +96,8 @@ struct container_status {
     bool has_last;             /* the previous run is known */
     int32_t last_exit_code, last_signal;
     const char *last_reason;
+    const char *devices; /* ids of its devices, like "nvidia.com/gpu=0,1;example.com/fpga=left";
+                          * NULL: none */
 };
 
 struct pod_status {
@@ -122,11 +125,12 @@ bool pod_phase_parse(const char *text, enum pod_phase *out);
 extern const struct schema pod_spec_schema;
 extern const struct schema pod_template_schema;
 
-/** The decoded spec, borrowed from the object's blob. */
+/** Returns the decoded spec, borrowed from the object's blob. */
 const struct pod_spec *pod_spec_of(const struct object *pod);
-/** The decoded status, borrowed until the turn ends; phase Pending without status. */
+/** Returns the decoded status, borrowed until the turn ends; phase Pending without status. */
 const struct pod_status *pod_status_of(const struct object *pod);
-/** The phase alone. A status that this program wrote is not decoded for it. */
+/** Returns the phase. It is faster than pod_status_of, because a status that this program wrote
+ * need not be decoded. */
 enum pod_phase pod_status_phase(const struct object *pod);
 /** Returns whether the phase is Succeeded or Failed. */
 static inline bool pod_phase_ended(enum pod_phase phase)
@@ -144,8 +148,13 @@ struct pod_resources {
 };
 struct pod_resources pod_spec_requests(const struct pod_spec *spec);
 
-/** The pod's request of one resource, counted like pod_spec_requests, in whole units. */
+/** Returns the pod's request of one resource, counted like pod_spec_requests, in whole units. */
 int64_t pod_spec_request(const struct pod_spec *spec, const char *name);
+/** Returns how much of a countable resource the container requests. `*out_before` is what those have
+ * that run beside it and were started before it: units that are given out in this order are enough
+ * for the pod's request. */
+int64_t pod_container_share(const struct pod_spec *spec, const struct pod_container *container,
+                            const char *name, int64_t *out_before);
 /** Calls `visit` for every resource name in the pod's requests, limits and overhead. A name may
  * come several times. */
 void pod_spec_each_resource(const struct pod_spec *spec, void (*visit)(void *arg, const char *name),

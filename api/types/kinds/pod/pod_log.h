@@ -34,9 +34,9 @@ struct pod_log {
     } containers; /* containers of the pod, init containers first */
 };
 
-/** The decoded status, borrowed while the object exists. */
+/** Returns the decoded status, borrowed while the object exists. */
 const struct pod_log *pod_log_of(const struct object *log);
 /** Writes a status and attaches a decoded copy. Owned. */
 struct blob *pod_log_blob(const struct pod_log *log);
-/** The name of the PodLog of a pod. Owned. */
+/** Returns the name of the PodLog of a pod. Owned. */
 char *pod_log_name(const char *pod, const char *uid);

@@ -165,6 +165,37 @@ int64_t pod_spec_request(const struct pod_spec *spec, const char *name)
     return quantity_whole(request_of(spec, name));
 }
 
+/* Adds up what the containers have that run beside `container` and were started before it. */
+static quantity_nano amount_before(struct sum *sum, const struct pod_spec *spec,
+                                   const struct pod_container *container)
+{
+    quantity_nano before = 0;
+
+    for (size_t i = 0; i < spec->init_containers.count; i++) {
+        const struct pod_container *other = &spec->init_containers.items[i];
+
+        if (other == container)
+            return before;
+        if (is_sidecar(other))
+            before += amount_in(sum, other);
+    }
+    for (size_t i = 0; i < spec->containers.count; i++) {
+        if (&spec->containers.items[i] == container)
+            break;
+        before += amount_in(sum, &spec->containers.items[i]);
+    }
+    return before;
+}
+
+int64_t pod_container_share(const struct pod_spec *spec, const struct pod_container *container,
+                            const char *name, int64_t *out_before)
+{
+    struct sum sum = {request_text, name};
+
+    *out_before = quantity_whole(amount_before(&sum, spec, container));
+    return quantity_whole(amount_in(&sum, container));
+}
+
 static void each_name(const struct str_map *map, void (*visit)(void *arg, const char *name),
                       void *arg)
 {

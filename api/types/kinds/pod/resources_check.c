@@ -8,9 +8,11 @@
 #include "api/types/checks.h"
 #include "api/types/kinds/pod/admission.h"
 
+enum { UNIT = 1000000000 }; /* one unit of a resource as a quantity_nano */
+
 struct check {
     struct error_list *errors;
-    const char *path; /* of the object that has `resources` */
+    const char *path; /* path of the object that has `resources` */
     const struct str_map *requests, *limits;
 };
 
@@ -20,6 +22,14 @@ struct entry {
     quantity_nano value;
 };
 
+/* Returns whether the resource is counted in whole units, as devices are. Its name has a prefix that
+ * is not Kubernetes' own. Ref: Kubernetes pkg/apis/core/v1/helper, IsExtendedResourceName. */
+static bool is_extended(const char *name)
+{
+    return strchr(name, '/') && !strstr(name, "kubernetes.io/") &&
+           strncmp(name, "requests.", strlen("requests.")) != 0;
+}
+
 static void check_size(struct check *c, const struct entry *entry)
 {
     quantity_nano page;
@@ -27,6 +37,9 @@ static void check_size(struct check *c, const struct entry *entry)
     if (entry->value < 0)
         FINDING(c->errors, ("%s.resources.%s[%s]", c->path, entry->list, entry->name),
                 "Invalid value: \"%s\": must be greater than or equal to 0", entry->text);
+    else if (is_extended(entry->name) && entry->value % UNIT)
+        FINDING(c->errors, ("%s.resources.%s[%s]", c->path, entry->list, entry->name),
+                "Invalid value: \"%s\": must be an integer", entry->text);
     else if (pod_resource_is_hugepages(entry->name) &&
              quantity_parse(strchr(entry->name, '-') + 1, &page, NULL) && page > 0 &&
              (!entry->value || entry->value % page))

@@ -13,11 +13,11 @@
 void pod_sim_check(const char *durations, const char *exit_codes, const char *path,
                    struct error_list *errors);
 
-/** The duration of a container. "5s" holds for every container, "a=5s,b=1s" names them; 0 when
- * the text is NULL or does not name the container. */
+/** Returns the duration of a container. "5s" holds for every container, "a=5s,b=1s" names them; 0
+ * when the text is NULL or does not name the container. */
 int64_t pod_sim_duration_ns(const char *durations, const char *container);
 /** Returns whether the exit code depends on the number of earlier runs. */
 bool pod_sim_exit_code_varies(const char *exit_codes);
-/** The exit code of run `run`, counted from 0. The last code of a list like "1,1,0" holds for
- * all later runs; NULL stands for 0. */
+/** Returns the exit code of run `run`, counted from 0. The last code of a list like "1,1,0" holds
+ * for all later runs; NULL stands for 0. */
 int pod_sim_exit_code(const char *exit_codes, size_t run);

@@ -14,8 +14,8 @@
 #include "api/types/kinds/pod/sim_annotations.h"
 #include "api/types/kinds/pod/volume_path.h"
 #include "api/types/labels.h"
+#include "base/collections/name_index.h"
 #include "base/compiler.h"
-#include "base/name_index.h"
 
 struct check {
     const struct admission *adm;

@@ -4,11 +4,13 @@
  * The API shows lists of conditions and container states; struct pod_status holds the few facts
  * that these lists express. A status is written on every pod event. The writer therefore produces
  * text directly and attaches the struct to it. Ref: Kubernetes pkg/kubelet/status/generate.go.
+
  */
 #include "api/types/arenacopy.h"
 #include "api/types/decoded.h"
 #include "api/types/kinds/pod/core_schema.h"
 #include "api/types/schema/enum_text.h"
+#include "base/mem.h"
 #include "base/timefmt.h"
 
 #define STATUS(member) offsetof(struct pod_status, member)
@@ -74,6 +76,31 @@ static void read_usage(struct container_status *out, const json_t *usage)
     out->memory_peak_bytes = json_integer_value(json_object_get(usage, "memoryPeakBytes"));
 }
 
+/* Returns the ids of a container's devices as one text, like "nvidia.com/gpu=0,1"; NULL: none. */
+static const char *read_devices(const json_t *allocated, struct arena *arena)
+{
+    scoped(buf) struct buf text = {0};
+    size_t i, j;
+    const json_t *entry, *device;
+
+    json_array_foreach(allocated, i, entry)
+    {
+        const json_t *resources = json_object_get(entry, "resources");
+        const char *name = json_string_value(json_object_get(entry, "name"));
+
+        if (!name)
+            continue;
+        buf_printf(&text, "%s%s=", text.len ? ";" : "", name);
+        json_array_foreach(resources, j, device)
+        {
+            const char *id = json_string_value(json_object_get(device, "resourceID"));
+
+            buf_printf(&text, "%s%s", j ? "," : "", id ? id : "");
+        }
+    }
+    return text.len ? arena_strdup(arena, text.data) : NULL;
+}
+
 static void read_container(struct container_status *out, const json_t *doc, struct arena *arena)
 {
     const json_t *last = json_object_get(json_object_get(doc, "lastState"), "terminated");
@@ -86,6 +113,7 @@ static void read_container(struct container_status *out, const json_t *doc, stru
     out->starting_up =
         out->state == CONTAINER_RUNNING && json_is_false(json_object_get(doc, "started"));
     read_usage(out, json_object_get(doc, "usage"));
+    out->devices = read_devices(json_object_get(doc, "allocatedResourcesStatus"), arena);
     out->has_last = last != NULL;
     out->last_exit_code = number_in(last, "exitCode");
     out->last_signal = number_in(last, "signal");
@@ -276,6 +304,43 @@ static void write_usage(struct jsonw *w, const struct container_status *containe
     jsonw_close(w);
 }
 
+static void write_device(struct jsonw *w, const char *text, size_t len)
+{
+    scoped_str id = mem_printf("%.*s", (int)len, text);
+
+    jsonw_open(w);
+    jsonw_member_str(w, "resourceID", id);
+    jsonw_member_str(w, "health", "Healthy");
+    jsonw_close(w);
+}
+
+/* Writes "nvidia.com/gpu=0,1;example.com/fpga=left" as Kubernetes' list of resources. */
+static void write_devices(struct jsonw *w, const char *devices)
+{
+    if (!devices)
+        return;
+    jsonw_member_open_list(w, "allocatedResourcesStatus");
+    while (*devices) {
+        size_t len = strcspn(devices, "=");
+        scoped_str name = mem_printf("%.*s", (int)len, devices);
+
+        jsonw_open(w);
+        jsonw_member_str(w, "name", name);
+        jsonw_member_open_list(w, "resources");
+        devices += len;
+        while (*devices && *devices != ';') {
+            size_t id = strcspn(++devices, ",;");
+
+            write_device(w, devices, id);
+            devices += id;
+        }
+        jsonw_close_list(w);
+        jsonw_close(w);
+        devices += *devices == ';';
+    }
+    jsonw_close_list(w);
+}
+
 static void write_containers(struct jsonw *w, const char *member,
                              const struct container_status *items, size_t count)
 {
@@ -293,6 +358,7 @@ static void write_containers(struct jsonw *w, const char *member,
         jsonw_member_str(w, "imageID", "");
         jsonw_member_bool(w, "started",
                           items[i].state == CONTAINER_RUNNING && !items[i].starting_up);
+        write_devices(w, items[i].devices);
         write_usage(w, &items[i]);
         jsonw_close(w);
     }
@@ -344,6 +410,7 @@ static struct container_status *copy_containers(struct arena *arena,
         to[i].reason = arena_copy_str(arena, from[i].reason);
         to[i].message = arena_copy_str(arena, from[i].message);
         to[i].last_reason = arena_copy_str(arena, from[i].last_reason);
+        to[i].devices = arena_copy_str(arena, from[i].devices);
     }
     return to;
 }

@@ -96,6 +96,24 @@ static const struct field container_usage_fields[] = {
 };
 static const struct schema container_usage_schema = {"ContainerUsage", container_usage_fields};
 
+static const struct field resource_health_fields[] = {
+    {"resourceID", FIELD_STR, FIELD_PASS, .pb = 1, .required = true,
+     .doc = "Identifier of the device, unique within its resource."},
+    {"health",     FIELD_STR, FIELD_PASS, .pb = 2,
+     .doc = "Health of the device, such as Healthy."},
+    {0},
+};
+static const struct schema resource_health_schema = {"ResourceHealth", resource_health_fields};
+
+static const struct field resource_status_fields[] = {
+    {"name",      FIELD_STR,  FIELD_PASS, .pb = 1, .required = true,
+     .doc = "Name of the resource."},
+    {"resources", FIELD_LIST, FIELD_PASS, &resource_health_schema, .pb = 2, .merge_key = "resourceID",
+     .doc = "Devices that the container has."},
+    {0},
+};
+static const struct schema resource_status_schema = {"ResourceStatus", resource_status_fields};
+
 static const struct field container_status_fields[] = {
     {"name",               FIELD_STR,          FIELD_PASS, .pb = 1, .keeps_zero = true,
      .doc = "Name of the container."},
@@ -120,6 +138,8 @@ static const struct field container_status_fields[] = {
      .doc = "Requests and limits in force for the container."},
     {"volumeMounts",       FIELD_LIST,         FIELD_PASS, &volume_mount_status_schema, .pb = 12, .merge_key = "mountPath",
      .doc = "State of the container's mounts."},
+    {"allocatedResourcesStatus", FIELD_LIST,   FIELD_PASS, &resource_status_schema, .pb = 14, .merge_key = "name",
+     .doc = "Devices that the node has given to the container."},
     {"usage",              FIELD_OBJECT,       FIELD_PASS, &container_usage_schema,
      .doc = "Resources that the container's last run has used. The local runtime sets it when the run has ended."},
     {0},

@@ -300,7 +300,7 @@ struct blob *podgroup_status_blob(const struct podgroup_status *status)
 
 #define ANNOTATION_NAMESPACE_QUEUE "scheduling.volcano.sh/queue-name"
 
-/* The queue that the annotation of the draft's namespace names, or NULL. */
+/* Returns the queue that the annotation of the draft's namespace names, or NULL. */
 static const char *queue_of_namespace(const struct admission *adm, const struct object *draft)
 {
     const struct object *ns = lookup(adm, &kind_namespace, "", object_namespace(draft));

@@ -54,12 +54,12 @@ struct podgroup_status {
 
 const char *podgroup_phase_text(enum podgroup_phase phase);
 
-/** The decoded spec and status, borrowed from the object's blobs. The status is zeroed when the
- * object has none. */
+/** Returns the decoded spec and status, borrowed from the object's blobs. The status is zeroed when
+ * the object has none. */
 const struct podgroup_spec *podgroup_spec_of(const struct object *group);
 const struct podgroup_status *podgroup_status_of(const struct object *group);
 
-/** The message of the last condition when it is Unschedulable; otherwise NULL. Borrowed. */
+/** Returns the message of the last condition when it is Unschedulable; otherwise NULL. Borrowed. */
 const char *podgroup_waits_for(const struct object *group);
 
 /** Writes a body with this spec. The blob is interned, marked as admitted and has a decoded copy

@@ -4,7 +4,7 @@
  */
 #include "api/types/object.h"
 
-/** The priority of the class; higher values go first. */
+/** Returns the priority of the class; higher values go first. */
 int32_t priority_class_value_of(const struct object *priority_class);
 /** Returns whether pods of the class may evict others: preemptionPolicy is not Never. */
 bool priority_class_preempts(const struct object *priority_class);

@@ -17,7 +17,7 @@ struct queue_spec {
     } clusters; /* member extendClusters */
 };
 
-/** The decoded spec, borrowed from the object's blob. */
+/** Returns the decoded spec, borrowed from the object's blob. */
 const struct queue_spec *queue_spec_of(const struct object *queue);
 /** Returns status.state: Open, Closed, Closing or Unknown; "" without a status. Borrowed. */
 const char *queue_state_of(const struct object *queue);

@@ -11,8 +11,8 @@
 #include "api/server/auth/authz.h"
 #include "api/server/http/host_check.h"
 #include "api/types/kind.h"
-#include "base/arena.h"
 #include "base/clock.h"
+#include "base/collections/arena.h"
 #include "base/file.h"
 #include "base/mem.h"
 
@@ -463,6 +463,77 @@ static void a_token_whose_role_has_changed_has_the_new_one(void **state)
     fixture_stop(&fixture);
 }
 
+/* covers: web.md WEB-032; reliability.md SEC-03 */
+static void a_lent_token_is_good_on_the_socket_until_it_is_withdrawn(void **state)
+{
+    scoped(identity) struct identity *owner = new_sender(ADMIN);
+    const struct credentials network = {0}, local = {.socket = owner};
+    char lent[BEARER_TEXT + 1];
+    struct error err = {0};
+    struct authn_fixture fixture;
+
+    fixture_start(&fixture);
+
+    scoped_str ci = mem_printf("Bearer %s", fixture.ci);
+    const struct credentials with_ci = {.authorization = {ci, strlen(ci)}};
+    scoped(identity) struct identity *user = authn_authenticate(fixture.authn, &with_ci, &err);
+
+    authn_lend(fixture.authn, user, lent);
+
+    scoped_str shown = mem_printf("Bearer %s", lent);
+
+    check_sender(&fixture, "on the socket", local, shown, "ci");
+    check_sender(&fixture, "from the network", network, shown, "401");
+    user->revoked = true;
+    check_sender(&fixture, "revoked", local, shown, "401");
+    user->revoked = false;
+    authn_withdraw(fixture.authn, lent);
+    check_sender(&fixture, "withdrawn", local, shown, "401");
+    fixture_stop(&fixture);
+}
+
+/* covers: web.md WEB-032 */
+static void a_credential_has_a_text_that_is_no_secret(void **state)
+{
+    scoped(bearer_tokens) struct bearer_tokens bearers = {0};
+    scoped(identity) struct identity *stranger = identity_new("carol", NULL, 0);
+    scoped(buf) struct buf text = {0}, uid = {0};
+    struct identity *owner = new_sender(ADMIN);
+    struct error err = {0};
+    struct authn_fixture fixture;
+    int64_t expires_ms;
+    enum role role;
+
+    fixture_start(&fixture);
+    authn_allow_uid(fixture.authn, 7, owner);
+
+    scoped_str ci = mem_printf("Bearer %s", fixture.ci);
+    const struct credentials with_ci = {.authorization = {ci, strlen(ci)}};
+    scoped(identity) struct identity *user = authn_authenticate(fixture.authn, &with_ci, &err);
+
+    check("of a token", authn_credential_of(fixture.authn, user, &text));
+    check("not the secret", !strstr(text.data, fixture.ci));
+    check("found", authn_by_credential(fixture.authn, text.data, &expires_ms) == user);
+    check("of a local user", authn_credential_of(fixture.authn, owner, &uid));
+    check("found", authn_by_credential(fixture.authn, uid.data, &expires_ms) == owner);
+    check("of nobody", !authn_credential_of(fixture.authn, stranger, &uid));
+    check("nonsense", !authn_by_credential(fixture.authn, "token zz", &expires_ms));
+    check("another user", !authn_by_credential(fixture.authn, "uid 8", &expires_ms));
+    check_ok("load", bearer_tokens_load(&bearers, fixture.path, &err), err);
+    role = token_named(&bearers, "ci")->role;
+    token_named(&bearers, "ci")->role = ROLE_VIEWER;
+    check_ok("save", bearer_tokens_save(&bearers, fixture.path, &err), err);
+    check("another role", !authn_by_credential(fixture.authn, text.data, &expires_ms));
+    token_named(&bearers, "ci")->role = role;
+    check_ok("save", bearer_tokens_save(&bearers, fixture.path, &err), err);
+    check("as before", authn_by_credential(fixture.authn, text.data, &expires_ms) != NULL);
+    check_ok("load", bearer_tokens_load(&bearers, fixture.path, &err), err);
+    token_named(&bearers, "ci")->name[0] = 'd';
+    check_ok("save", bearer_tokens_save(&bearers, fixture.path, &err), err);
+    check("another name", !authn_by_credential(fixture.authn, text.data, &expires_ms));
+    fixture_stop(&fixture);
+}
+
 /* covers: reliability.md SEC-05 */
 static void only_known_hosts_and_origins_are_accepted(void **state)
 {
@@ -479,12 +550,15 @@ static void only_known_hosts_and_origins_are_accepted(void **state)
         {"[::1]:6480", NULL, true},
         {"evil.example", NULL, false},
         {"localhost.evil.example", NULL, false},
+        {"locallost", NULL, false},
+        {"128.0.0.1:6480", NULL, false},
         {"127.0.0.1.nip.io", NULL, false},
         {"[::1", NULL, false},
         {"", NULL, false},
         {NULL, NULL, false},
         {"localhost", "null", false},
         {"localhost", "https://evil.example", false},
+        {"localhost", "https://xx.example", false},
         {"localhost", "", false},
         {"localhost", "https://ui.example", true},
     };
@@ -512,6 +586,8 @@ int main(void)
         cmocka_unit_test(a_refusal_names_user_verb_and_resource),
         cmocka_unit_test(tokens_are_kept_as_hashes_and_found_again),
         cmocka_unit_test(only_the_whole_token_is_accepted),
+        cmocka_unit_test(a_lent_token_is_good_on_the_socket_until_it_is_withdrawn),
+        cmocka_unit_test(a_credential_has_a_text_that_is_no_secret),
         cmocka_unit_test(a_token_whose_role_has_changed_has_the_new_one),
         cmocka_unit_test(a_token_file_that_is_open_or_damaged_is_refused),
         cmocka_unit_test(a_wrong_credential_is_never_anonymous),

@@ -83,16 +83,11 @@ static size_t on_backlog(const struct api_response *answer)
     return 0;
 }
 
-static enum api_method method_of(const char *name)
-{
-    return strcmp(name, "POST") == 0 ? API_POST : strcmp(name, "PUT") == 0 ? API_PUT : API_GET;
-}
-
 static void start(struct transport *transport, struct exchange *exchange)
 {
     struct inside *inside = container_of(transport, struct inside, base);
     const struct api_request request = {
-        .method = method_of(exchange->method),
+        .method = api_method_of(exchange->method),
         .target = exchange->target,
         .body = exchange->body,
         .body_len = exchange->body_len,

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "api/server/http/listener.h"
-#include "base/metrics.h"
+#include "base/loop/metrics.h"
 #include "tests/support/http_fixture.h"
 
 static size_t count(const char *text, const char *part)
@@ -107,7 +107,7 @@ static const struct refusal refusals[] = {
     {"two framings",
      "POST / HTTP/1.1\r\n" HOST "Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n", "400"},
     {"another coding", "POST / HTTP/1.1\r\n" HOST "Transfer-Encoding: gzip\r\n\r\n", "501"},
-    {"a method nobody knows", "FROB / HTTP/1.1\r\n" HOST "\r\n", "400"},
+    {"an unknown method", "FROB / HTTP/1.1\r\n" HOST "\r\n", "400"},
     {"a bad chunk size", "POST / HTTP/1.1\r\n" HOST "Transfer-Encoding: chunked\r\n\r\nzz\r\n",
      "400"},
     {"a chunk larger than any body",

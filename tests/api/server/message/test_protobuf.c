@@ -58,7 +58,7 @@ static const struct message messages[] = {
      NULL, "damaged"},
     {"a number", "Service", B("\x12\x08\x0a\x06\x18\x50\x22\x02\x10\x51"),
      "{\"spec\":{\"ports\":[{\"port\":80,\"targetPort\":81}]},\"apiVersion\":\"v1\",\"kind\":\"Service\"}"},
-    {"fields nobody knows", "ConfigMap", B("\xd8\x3e\x05\xd2\x3e\x01x"), "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\"}"},
+    {"unknown fields", "ConfigMap", B("\xd8\x3e\x05\xd2\x3e\x01x"), "{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\"}"},
     {"a length beyond the end", "ConfigMap", B("\x0a\x70\x0a"), NULL, "a length goes beyond its end"},
     {"a text shorter than its length", "ConfigMap", B("\x0a\x05\x0a\x07" "cm1"), NULL, "a length goes beyond its end"},
     {"half a number", "DeleteOptions", B("\x08\x80"), NULL, "it ends within a number"},

@@ -84,7 +84,7 @@ static const struct exchange exchanges[] = {
      "resourceVersionMatch is forbidden unless resourceVersion is provided"},
     {"exactly nothing", "GET", CMS "?resourceVersionMatch=Exact&resourceVersion=0", NULL, 422,
      "is forbidden for resourceVersion"},
-    {"a match nobody knows", "GET", CMS "?resourceVersionMatch=Foo&resourceVersion=1", NULL, 422,
+    {"an unknown match", "GET", CMS "?resourceVersionMatch=Foo&resourceVersion=1", NULL, 422,
      "Unsupported value: \\\"Foo\\\""},
     {"initial events of a list", "GET", CMS "?sendInitialEvents=true", NULL, 422,
      "sendInitialEvents is forbidden for list"},
@@ -92,7 +92,7 @@ static const struct exchange exchanges[] = {
      "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"},
     {"a table of foos", "GET", CMS "?includeObject=Foo", NULL, 400,
      "must be 'Metadata', 'Object', 'None', or empty", .accept = TABLE},
-    {"a policy nobody knows", "DELETE", CMS "/n1?propagationPolicy=Zap", NULL, 422,
+    {"an unknown policy", "DELETE", CMS "/n1?propagationPolicy=Zap", NULL, 422,
      "Unsupported value: \\\"Zap\\\""},
     {"two policies", "DELETE", CMS "/n1",
      "{\"propagationPolicy\":\"Orphan\",\"orphanDependents\":true}", 422, "cannot be both set"},
@@ -100,7 +100,7 @@ static const struct exchange exchanges[] = {
      "the UID in the precondition (zz) does not match"},
     {"another revision", "DELETE", CMS "/n1", "{\"preconditions\":{\"resourceVersion\":\"1\"}}",
      409, "the ResourceVersion in the precondition (1)"},
-    {"a validation nobody knows", "POST", CMS "?fieldValidation=Zap", "{}", 422, "fieldValidation"},
+    {"an unknown validation", "POST", CMS "?fieldValidation=Zap", "{}", 422, "fieldValidation"},
 };
 
 static void requests_are_answered_as_kubernetes_does(void **state)

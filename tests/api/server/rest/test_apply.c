@@ -203,7 +203,7 @@ static const struct refusal refusals[] = {
     {"the uid of nothing", CM "?fieldManager=m", APPLY, "{'apiVersion':'v1','kind':'ConfigMap','metadata':{'name':'c','uid':'u'}}", 409,
      "Operation cannot be fulfilled on configmaps \"c\": uid mismatch: the provided object specified uid u, and no existing object was found"},
     {"no kind", CM "?fieldManager=m", APPLY, "{'apiVersion':'v1','metadata':{'name':'c'}}", 400, "invalid object type: /v1, Kind="},
-    {"a field nobody knows", CM "?fieldValidation=Strict", MERGE, "{'bogus':1}", 404, "configmaps \"c\" not found"},
+    {"an unknown field", CM "?fieldValidation=Strict", MERGE, "{'bogus':1}", 404, "configmaps \"c\" not found"},
     /* clang-format on */
 };
 

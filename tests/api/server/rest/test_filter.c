@@ -1,10 +1,9 @@
 /*
- * Tests selectors of lists and watches, continue tokens, and the Status of failures.
+ * Tests selectors of lists and watches, and the Status of failures.
  */
 #include "tests/unit.h"
 
 #include "api/server/message/status.h"
-#include "api/server/rest/continue_token.h"
 #include "api/server/rest/filter.h"
 #include "tests/support/objects.h"
 
@@ -124,41 +123,6 @@ static void selectors_are_bounded(void **state)
     check_has("bytes", err.message, "longer than 4096");
 }
 
-/* covers: kube-api.md 73; reliability.md FZ-07 */
-static void continue_tokens_survive_a_round_trip(void **state)
-{
-    static const struct continue_token tokens[] = {
-        {1, "a/b", 0}, {-1, "/n", 5}, {INT64_MAX, "default/x.y", INT64_MAX}, {7, "ä/€", 12}};
-
-    for (size_t i = 0; i < countof(tokens); i++) {
-        scoped(buf) struct buf text = {0}, scratch = {0};
-        struct continue_token back;
-        struct error err = {0};
-
-        continue_token_write(&tokens[i], &text);
-        check("safe in a URL", strcspn(text.data, "+/=&%") == text.len);
-        check_ok(text.data, continue_token_read(text.data, &scratch, &back, &err), err);
-        check_str(text.data, back.after, tokens[i].after);
-        check_int(text.data, back.revision, tokens[i].revision);
-        check_int(text.data, back.given, tokens[i].given);
-    }
-}
-
-static void forged_tokens_are_refused(void **state)
-{
-    static const char *const forged[] = {"garbage", "%", "e30", "AAAA", "eyJydiI6MX0", "ey"};
-
-    for (size_t i = 0; i < countof(forged); i++) {
-        scoped(buf) struct buf scratch = {0};
-        struct continue_token token;
-        struct error err = {0};
-
-        check_error(forged[i], continue_token_read(forged[i], &scratch, &token, &err), err,
-                    ERR_BAD_REQUEST);
-        check_has(forged[i], err.message, "continue key is not valid: ");
-    }
-}
-
 struct status_case {
     const char *name;
     struct error errors[3];
@@ -219,8 +183,6 @@ int main(void)
         cmocka_unit_test(selectors_select_objects),
         cmocka_unit_test(the_name_in_the_path_is_one_more_requirement),
         cmocka_unit_test(selectors_are_bounded),
-        cmocka_unit_test(continue_tokens_survive_a_round_trip),
-        cmocka_unit_test(forged_tokens_are_refused),
         cmocka_unit_test(failures_have_the_words_of_kubernetes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -33,10 +33,10 @@ static const struct odd {
 } odds[] = {
     {"a member twice is warned of, and the last holds", "POST", CM "?dryRun=All", NULL, TWICE, 201,
      "data.k", "2", "299 - \"duplicate field \\\"data.k\\\"\""},
-    {"nobody wants to know", "POST", CM "?dryRun=All&fieldValidation=Ignore", NULL, TWICE, 201, "data.k", "2", NULL},
+    {"unknown members ignored", "POST", CM "?dryRun=All&fieldValidation=Ignore", NULL, TWICE, 201, "data.k", "2", NULL},
     {"strictly it is refused", "POST", CM "?fieldValidation=Strict", NULL, TWICE, 400,
      "message", BROKEN "duplicate field \"data.k\"", NULL},
-    {"with what nobody knows", "POST", JT "?fieldValidation=Strict", NULL, TMPL "'bogus':1," TASKS, 400,
+    {"with unknown members", "POST", JT "?fieldValidation=Strict", NULL, TMPL "'bogus':1," TASKS, 400,
      "message", "JobTemplate in version \"v1alpha1\" cannot be handled as a JobTemplate: strict decoding error: "
      "duplicate field \"spec.tasks[0].replicas\", unknown field \"spec.bogus\"", NULL},
     {"a key of YAML twice", "POST", CM "?dryRun=All", YAML, "metadata: {name: c}\ndata:\n  k: '1'\n  k: '2'\n", 201,

@@ -1,5 +1,7 @@
 #include "tests/unit.h"
 
+#include <string.h>
+
 #include "api/server/auth/identity.h"
 #include "api/server/rest/traffic.h"
 #include "tests/support/api.h"
@@ -194,6 +196,28 @@ static void requests_in_flight_are_bounded(void **state)
     metrics_free(metrics);
 }
 
+/* covers: reliability.md L-25 */
+static void submissions_in_flight_are_bounded(void **state)
+{
+    static const char path[] = "/v1/job/status", body[] = "{\"jobIds\":[]}";
+    scoped(identity) struct identity *one = identity_with_role("one", ROLE_ADMIN, NULL, 0);
+    const struct api_request request = {.method = API_POST,
+                                        .target = path,
+                                        .identity = one,
+                                        .body = body,
+                                        .body_len = strlen(body)};
+    scoped(capture) struct api_capture first = {0}, second = {0};
+    struct api_fixture fixture;
+
+    api_fixture_start(&fixture, NULL);
+    api_set_limits(fixture.api, &(const struct traffic_limits){.changing = 1});
+    check_int("before", ask(&fixture, &first, one, "POST", path, body), 200);
+    first.stream = api_handle(fixture.api, &request, &first.response);
+    check_int("one too many", ask(&fixture, &second, one, "POST", path, body), 429);
+    check_int("then", ask(&fixture, &second, one, "POST", path, body), 200);
+    api_fixture_stop(&fixture);
+}
+
 static void metrics_count_responses_and_durations(void **state)
 {
     static const struct {
@@ -277,6 +301,7 @@ int main(void)
         cmocka_unit_test(watches_are_bounded_in_total_and_by_user),
         cmocka_unit_test(exec_attach_and_port_forward_are_refused),
         cmocka_unit_test(requests_in_flight_are_bounded),
+        cmocka_unit_test(submissions_in_flight_are_bounded),
         cmocka_unit_test(metrics_count_responses_and_durations),
         cmocka_unit_test(a_backup_needs_a_directory),
     };

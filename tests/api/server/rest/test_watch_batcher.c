@@ -3,7 +3,7 @@
 
 #include "api/server/rest/watch_batcher.h"
 #include "base/clock.h"
-#include "base/loop.h"
+#include "base/loop/loop.h"
 
 enum { MS = 1000 * 1000, WATCHERS = 40 };
 

@@ -50,7 +50,7 @@ static const struct document documents[] = {
      "\"subresources\":[{\"subresource\":\"status\",\"responseKind\":{\"group\":\"flow.volcano.sh\""},
     {"the older one", "/apis", AGGREGATED("v2beta1"), "APIGroupDiscoveryList", AGGREGATED("v2beta1"),
      "\"apiVersion\":\"apidiscovery.k8s.io/v2beta1\""},
-    {"one nobody knows", "/apis", AGGREGATED("v9") ",application/json", "APIGroupList", "application/json", "groups"},
+    {"an unknown one", "/apis", AGGREGATED("v9") ",application/json", "APIGroupList", "application/json", "groups"},
     {"no such group", "/apis/nope.io", NULL, "Status", "application/json", "\"code\":404"},
     {"no such version", "/apis/flow.volcano.sh/v9", NULL, "Status", "application/json", "\"code\":404"},
     /* clang-format on */

@@ -7,7 +7,7 @@
 #include "api/types/kinds/job/job.h"
 #include "api/types/kinds/pod/pod.h"
 #include "api/types/semantic.h"
-#include "base/name_index.h"
+#include "base/collections/name_index.h"
 
 static struct object *with_status(const struct kind *kind, struct blob *status)
 {

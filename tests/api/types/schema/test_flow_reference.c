@@ -24,6 +24,8 @@ static void tell(void *arg, const struct flow_ref *ref)
     buf_printf(out, "%s%s", out->len ? "; " : "", kinds[ref->kind]);
     if (ref->name_len)
         buf_printf(out, " %.*s", (int)ref->name_len, ref->name);
+    if (ref->every)
+        buf_str(out, " every");
     if (ref->key_len)
         buf_printf(out, " %.*s", (int)ref->key_len, ref->key);
 }
@@ -44,6 +46,10 @@ static void references_are_found(void **unused)
         {"its long form",     "$(parameters.n)",              "params n"},
         {"an output",         "$(steps.a.outputs.k.l)",       "output a k.l"},
         {"by node",           "$(nodes.a-b.outputs.k)",       "output a-b k"},
+        {"of every iteration", "$(steps.a-b.*.outputs.k)",   "output a-b every k"},
+        {"of every iteration, by node", "$(nodes.a.b.*.outputs.*)", "output a.b every *"},
+        {"of one iteration",  "$(steps.a.1.outputs.k)",       "output a.1 k"},
+        {"of no name",        "$(steps..*.outputs.k)",        "output .* k"},
         {"of an iteration",   "$(item) $(index) $(attempt)",  "item; index; attempt"},
         {"of the flow",       "$(flow.name)$(flow.phase)",    "flow.name; flow.phase"},
         {"escaped",           "$$(params.n)",                 ""},

@@ -103,12 +103,31 @@ static void long_keys_use_the_question_mark_form(void **state)
     check_round_trip(doc);
 }
 
+/* What counts is the written form: a tab takes two characters, a control character four. */
+static void keys_that_escapes_make_long_use_the_question_mark_form(void **state)
+{
+    static const struct {
+        char fill;
+        size_t len;
+    } keys[] = {{'\t', 600}, {'\t', 1000}, {'\x01', 300}, {'\'', 999}, {'k', 1000}, {'k', 1001}};
+
+    for (size_t i = 0; i < countof(keys); i++) {
+        char key[1025] = "";
+        scoped(json) json_t *doc = NULL;
+
+        memset(key, keys[i].fill, keys[i].len);
+        doc = json_pack("{s:[{s:i}]}", "list", key, 1);
+        check_round_trip(doc);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(documents_print_as_in_kubectl),
         cmocka_unit_test(written_yaml_reads_back),
         cmocka_unit_test(long_keys_use_the_question_mark_form),
+        cmocka_unit_test(keys_that_escapes_make_long_use_the_question_mark_form),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /*
  * Steps that contain their template: what admission accepts and refuses, and which template a
- * script stands for. covers: everyday.md EVD-083 EVD-086
+ * script stands for. covers: everyday.md EVD-083 EVD-086 EVD-250
  */
 #include "api/types/kinds/jobflow/inline_template.h"
 #include "api/types/kinds/jobflow/jobflow.h"
@@ -32,6 +32,7 @@ static const struct verdict_case cases[] = {
     {"$(date) is the shell's",               FLOW("{name: a, run: \"echo $(date) $((1+1)) $(flow.txt)\"}")},
     {"a variable may hold a reference",      FLOW("{name: a, run: echo, env: [{name: X, value: $(params.x)}]}")},
     {"a variable's reference is checked",    FLOW("{name: a, run: echo, env: [{name: X, value: $(params.y)}]}"), "spec.flows[0].env", "no parameter of that name"},
+    {"EVD-250: every iteration of what is no loop", FLOW("{name: b, run: echo}, {name: a, run: echo, dependsOn: {targets: [b]}, env: [{name: X, value: $(steps.b.*.outputs.k)}]}"), "spec.flows[1].env", "$(steps.b.*.outputs.k): step b has no iterations, because it has no for: write $(steps.b.outputs.k)"},
     {"an output comes from an earlier step", FLOW("{name: b, run: echo}, {name: a, run: echo, env: [{name: X, value: $(steps.b.outputs.k)}]}"), "spec.flows[1].env", "does not wait for it"},
     {"a variable's name is checked",         FLOW("{name: a, run: echo, env: [{name: \"a=b\", value: \"1\"}]}"), "spec.flows[0].env[0].name", "has no '='"},
     {"an empty script",                      FLOW("{name: a, run: \"\"}"), "spec.flows[0].run", "at least 1 chars"},

@@ -114,6 +114,7 @@ static const struct verdict_case cases[] = {
     {"nearly a step in a gang",    FLOW(STEP("fetch") "," STEP("b")) "  gangs: [{name: g, flows: [fecth, b]}]\n", "spec.gangs[0].flows[0]", "did you mean \"fetch\"?"},
     {"another engine's targets",   FLOW(STEP("a") ", {name: b, needs: [a]}"), "spec.flows[1].needs", "write dependsOn: {targets: [STEP]}"},
     {"another engine's loop",      FLOW("{name: b, withItems: [a]}"), "spec.flows[0].withItems", "write for: {items:"},
+    {"another engine's retry",     FLOW("{name: b, retry: {limit: 2}}"), "spec.flows[0].retry.limit", "write maxRetry"},
     {"another engine's program",   FLOW("{name: b, container: ls}"), "spec.flows[0].container", "JobTemplate"},
     {"another engine's steps",     FLOW(STEP("a")) "  steps: []\n", "spec.steps", "write flows"},
     {"an unknown field",           FLOW("{name: b, zzz: 1}"), "spec.flows[0].zzz", "unknown field"},
@@ -330,9 +331,12 @@ static void references_that_are_not_replaced_are_warned_about(void **state)
         {"name: b, patch: {spec: {queue: \"$(flow.phase)\"}}",       "only steps with when: always"},
         {"name: b, patch: {spec: {queue: \"$(steps.a.output.x)\"}}", "$(steps.a.output.x) stays as it is written: references are"},
         {"name: b, patch: {spec: {queue: \"x$(flow.nam)\"}}",        "$(flow.nam) stays as it is written"},
+        {"name: b, patch: {spec: {queue: \"$(loop.index)\"}}",       "$(loop.index) stays as it is written: references are $(params.NAME), $(steps.NAME.outputs.KEY), $(item), $(index)"},
+        {"name: b, patch: {spec: {queue: \"$(tasks.a.results.x)\"}}", "$(tasks.a.results.x) stays as it is written"},
         {"name: b, for: {items: [x]}, patch: {spec: {queue: \"$(item)$(index)\"}}", NULL},
         {"name: b, when: always, patch: {spec: {queue: \"$(flow.phase)\"}}",      NULL},
         {"name: b, patch: {spec: {queue: \"$(HOME) $$(steps.x) $(steps\"}}",       NULL},
+        {"name: b, patch: {spec: {queue: \"$(task.sh) $(node.js)\"}}",            NULL},
         /* clang-format on */
     };
 

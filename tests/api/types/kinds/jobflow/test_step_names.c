@@ -1,11 +1,11 @@
-/* Tests api/types/kinds/jobflow/step_names and base/name_index: names of many steps at once, and
- * the graphs they make. covers: jobflow.md 14 15 16 17 */
+/* Tests api/types/kinds/jobflow/step_names and base/collections/name_index: names of many steps at
+ * once, and the graphs they make. covers: jobflow.md 14 15 16 17 */
 #include "tests/unit.h"
 
 #include "api/types/admission.h"
 #include "api/types/kinds/jobflow/admission.h"
 #include "api/types/kinds/jobflow/step_names.h"
-#include "base/arena.h"
+#include "base/collections/arena.h"
 #include "tests/support/dice.h"
 
 enum { STEPS_MAX = 120, TARGETS_MAX = 3, GRAPHS = 3000, NAMES = 1000 };

@@ -1,0 +1,95 @@
+/*
+ * Responses that are known as a whole when they begin.
+ */
+#include <string.h>
+
+#include "api/server/message/status.h"
+#include "base/mem.h"
+#include "web/internal.h"
+
+struct answer {
+    struct web_stream stream;
+    struct task task;
+    struct web_answer content;
+    char *texts[ANSWER_HEADERS_MAX + 1]; /* copies of the headers and the media type */
+};
+
+static void release(struct answer *answer)
+{
+    for (size_t i = 0; i < countof(answer->texts); i++)
+        mem_free(answer->texts[i]);
+    buf_release(&answer->content.body);
+    mem_free(answer);
+}
+
+void web_answer_now(struct api_response *response, struct web_answer *answer)
+{
+    const char *headers[ANSWER_HEADERS_MAX + 1];
+    bool cached = false;
+    size_t n = 0;
+
+    for (size_t i = 0; i < ANSWER_HEADERS_MAX && answer->headers[i]; i++) {
+        headers[n++] = answer->headers[i];
+        cached = cached || strncmp(answer->headers[i], "Cache-Control:", 14) == 0;
+    }
+    if (!cached)
+        headers[n++] = "Cache-Control: no-store";
+    response->head(response, answer->status,
+                   answer->media_type ? answer->media_type : "application/json", headers, n);
+    if (answer->body.len)
+        response->data(response, answer->body.data, answer->body.len);
+    response->end(response);
+    buf_release(&answer->body);
+}
+
+void web_answer_error_now(struct api_response *response, const struct error *err)
+{
+    struct web_answer answer = {.status = error_http_status(err->code)};
+
+    status_write_error(err, &(struct status_subject){0}, &answer.body);
+    web_answer_now(response, &answer);
+}
+
+static void on_turn(struct task *task)
+{
+    struct answer *answer = container_of(task, struct answer, task);
+
+    web_answer_now(answer->stream.response, &answer->content);
+    release(answer);
+}
+
+static void cancel(struct web_stream *stream)
+{
+    struct answer *answer = container_of(stream, struct answer, stream);
+
+    loop_cancel(stream->server->loop, &answer->task);
+    release(answer);
+}
+
+static const struct web_stream_ops ops = {.cancel = cancel};
+
+void *web_answer(struct web_server *server, struct api_response *response,
+                 struct web_answer *content)
+{
+    struct answer *answer = mem_alloc(sizeof *answer);
+
+    answer->stream = (struct web_stream){&ops, server, response};
+    answer->content = *content;
+    content->body = (struct buf){0};
+    for (size_t i = 0; i < ANSWER_HEADERS_MAX && content->headers[i]; i++)
+        answer->content.headers[i] = answer->texts[i] = mem_strdup(content->headers[i]);
+    answer->content.media_type = answer->texts[ANSWER_HEADERS_MAX] =
+        mem_strdup(content->media_type);
+    answer->task.run = on_turn;
+    loop_post(server->loop, &answer->task);
+    return &answer->stream;
+}
+
+void *web_answer_error(struct web_server *server, struct api_response *response,
+                       const struct error *err)
+{
+    struct web_answer answer = {.status = error_http_status(err->code)};
+
+    status_write_error(err, &(struct status_subject){0}, &answer.body);
+    return web_answer(server, response, &answer);
+}

@@ -110,6 +110,10 @@ def the_runs_of_a_flow_are_listed_with_it():
         browser.click(".runs a", "Compare")
         browser.wait("the comparison", "return location.pathname === '/ui/compare' && document.querySelectorAll('.compared tbody tr:not(.spacer)').length === 1")
         check_in("the earlier run stands before", "a=default%2Ff.", browser.url())
+        # the list and the shown run were followed by the page before, too
+        attempts = browser.js("return [...document.querySelectorAll('.totals tr')].find(row => row.cells[0].innerText === 'Attempts').innerText.split('\\t')")
+        check_equal("both have run", attempts, ["Attempts", "1", "1", "–"])
+        check_equal("runs to choose from", browser.js("return [...document.querySelectorAll('.choice select')].map(list => list.options.length)"), [4, 4])
 
 
 # covers: web.md WEB-117

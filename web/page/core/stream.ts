@@ -64,13 +64,15 @@ async function sendChanges(): Promise<void> {
     }
 }
 
-function change(kind: "add" | "drop", topic: string): void {
-    const other = kind === "add" ? changes.drop : changes.add;
-    if (!other.delete(topic)) changes[kind].add(topic);
+/* The gateway drops before it adds. A topic in both lists begins anew, which a handler that joins a known topic needs. */
+function change(topic: string, { drop, add }: { drop: boolean; add: boolean }): void {
+    if (drop) changes.drop.add(topic);
+    if (add) changes.add.add(topic);
+    else changes.add.delete(topic);
     if (!changesTimer) changesTimer = window.setTimeout(sendChanges, 0);
 }
 
-/** Calls `handler` with each line of a topic until the returned function is called. */
+/** Calls `handler` with each line of a topic, from its beginning on, until the returned function is called. */
 export function subscribe(topic: string, handler: Handler): () => void {
     if (REPORT) {
         const timer = window.setTimeout(() => theSource().lines(topic).forEach(handler), 0);
@@ -80,12 +82,12 @@ export function subscribe(topic: string, handler: Handler): () => void {
     const first = !handlers;
     if (!handlers) topics.set(topic, (handlers = new Set()));
     handlers.add(handler);
-    if (first && id) change("add", topic);
+    if (id) change(topic, { drop: !first, add: true });
     if (!id) connect();
     return () => {
         if (!handlers!.delete(handler) || handlers!.size) return;
         topics.delete(topic);
-        if (id) change("drop", topic);
+        if (id) change(topic, { drop: true, add: false });
     };
 }
 

@@ -37,6 +37,28 @@ test("lines of another version wait for its graph", () => {
     assert.equal(flow.step("a")!.state, "Waiting");
 });
 
+test("a model is complete once its graph has the times of all steps, whichever comes first", () => {
+    const states = { phases: ["Completed"], from: 0, phase: [0], attempt: [1], made: [1], run: [5], end: [10] };
+    const late = model();
+    late.takeSteps([{ name: "a" }]);
+    assert.equal(late.complete, false);
+    late.take(states);
+    assert.equal(late.complete, false, "more lines may follow");
+    late.take({ ready: true });
+    assert.equal(late.complete, true);
+    late.take({ reset: true, uid: "", generation: 0, count: 1, base: BASE, loops: [] });
+    assert.equal(late.complete, true, "a connection that begins anew takes nothing away");
+    const early = model();
+    early.take({ ...states, ready: true });
+    assert.equal(early.complete, false);
+    early.takeSteps([{ name: "a" }]);
+    assert.equal(early.complete, true);
+    const other = model();
+    other.takeSteps([{ name: "a" }]);
+    other.take({ reset: true, uid: "other", generation: 1, count: 1, base: BASE, loops: [], ready: true });
+    assert.equal(other.complete, false, "the graph is that of another version");
+});
+
 test("iterations stand behind their loop and tell how far it has come", () => {
     const vertices = new Vertices(6, [[1, 3]]);
     assert.deepEqual([0, 1, 2, 3, 4, 5].map((vertex) => vertices.stepOf(vertex)), [0, 1, 1, 1, 1, 2]);

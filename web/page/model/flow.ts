@@ -145,6 +145,8 @@ export class FlowModel {
     gone = false;
     /** The stream has told the states of all steps. */
     told = false;
+    /** The graph is there and was told the times of all steps. It stays so while a connection that broke off begins anew. */
+    complete = false;
     /** The server knows no such flow. */
     missing = false;
     waiting = "";
@@ -195,6 +197,7 @@ export class FlowModel {
             if (this.fits()) this.takeStates(states);
             else this.pending.push(states);
         }
+        this.complete ||= this.told && this.fits();
         return line["reset"] === true;
     }
 
@@ -238,6 +241,7 @@ export class FlowModel {
         if (this.fits()) for (const line of this.pending.splice(0)) this.takeStates(line);
         if (!this.head.phase) this.head = { ...this.head, phase: graph.phase };
         this.ready = true;
+        this.complete ||= this.told && this.fits();
         this.missing = false;
         this.error = "";
     }

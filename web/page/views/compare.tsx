@@ -210,13 +210,13 @@ function Compared({ before, after }: { before: Run; after: Run }) {
     );
 }
 
-/* Follows both runs; both must be there before anything is said of them. */
+/* Follows both runs. The times of both must be known before anything is said of them. */
 function Both({ a, b }: { a: [string, string]; b: [string, string] }) {
     const before: Run = { ns: a[0], name: a[1], ...useFlow(...a) };
     const after: Run = { ns: b[0], name: b[1], ...useFlow(...b) };
     const bad = [before, after].find(({ model }) => model.missing || model.gone || model.error);
     if (bad) return <p class="note bad"><Name name={`${bad.ns}/${bad.name}`} />: {bad.model.missing || bad.model.gone ? T.flowMissing : bad.model.error}</p>;
-    if (!before.model.ready || !after.model.ready) return <p class="note faint">{T.loading}</p>;
+    if (!before.model.complete || !after.model.complete) return <p class="note faint">{T.loading}</p>;
     return <Compared before={before} after={after} />;
 }
 

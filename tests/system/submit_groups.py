@@ -164,22 +164,23 @@ class H(http.server.BaseHTTPRequestHandler):
         self.send_response(200); self.end_headers(); self.wfile.write(b"hello")
     def log_message(self, *_):
         pass
-http.server.HTTPServer(("0.0.0.0", 80), H).serve_forever()"""
+http.server.HTTPServer(("0.0.0.0", 8080), H).serve_forever()"""
 
 
 # covers: armada-submit.md S-60
 def an_ingress_has_an_address_that_programs_of_the_machine_reach():
+    """The port is one that an ordinary user may listen on, too."""
     daemon = Daemon()
-    for objects in ([{"ingress": {"ports": [80]}}], [{"ingress": {"ports": [80]}}, {"service": {"ports": [80]}}]):
+    for objects in ([{"ingress": {"ports": [8080]}}], [{"ingress": {"ports": [8080]}}, {"service": {"ports": [8080]}}]):
         one = item(objects=objects)
         container = one["mainObject"]["podSpec"]["containers"][0]
-        container.update(command=["python3", "-c", SERVER], ports=[{"containerPort": 80}])
+        container.update(command=["python3", "-c", SERVER], ports=[{"containerPort": 8080}])
         id = submit_one(daemon, one)
         services = [s for s in names(daemon, "services") if s.startswith("aj-" + id)]
         check_equal("services", len(services), 1)
         wait_until("it has an address", lambda: PREFIX + "addresses" in jobs(daemon)["aj-" + id]["metadata"]["annotations"])
         address = jobs(daemon)["aj-" + id]["metadata"]["annotations"][PREFIX + "addresses"]
-        check_equal("address", address, "80=%s:80" % daemon.get(CORE + "services/" + services[0])["spec"]["clusterIP"])
+        check_equal("address", address, "8080=%s:8080" % daemon.get(CORE + "services/" + services[0])["spec"]["clusterIP"])
         wait_until("it answers", lambda: answer_of("http://" + address.partition("=")[2]) == b"hello")
         end(daemon, id)
     daemon.stop()

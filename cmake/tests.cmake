@@ -133,7 +133,7 @@ if(NOT JOBFLOW_MODE STREQUAL "fuzz")
         jobflow_add_test(${name} LABEL unit COMMAND $<TARGET_FILE:${name}>)
         # The flow controller cannot tell a remote cluster from the embedded one. The tests left out compare with rules that
         # know the embedded one (random, planted), or need PodLogs or CacheEntries, which other clusters do not have.
-        if(name MATCHES "^test_flow_" AND NOT name MATCHES "_model_|_reuse|_(random|planted|kept_logs|decide|remote)$")
+        if(name MATCHES "^test_flow_" AND NOT name MATCHES "_(model|graph)_|_reuse|_(random|planted|kept_logs|decide|remote)$")
             jobflow_add_test(${name}_remote LABEL unit
                 COMMAND ${CMAKE_COMMAND} -E env JOBFLOW_REMOTE_CLUSTER=1 $<TARGET_FILE:${name}>)
         endif()

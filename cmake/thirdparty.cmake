@@ -14,8 +14,8 @@ pkg_check_modules(libcurl REQUIRED libcurl)
 target_include_directories(thirdparty SYSTEM INTERFACE ${libcurl_INCLUDE_DIRS})
 target_link_libraries(thirdparty INTERFACE ${CMAKE_DL_LIBS})
 
-# view/igraph_dlopen.c loads igraph when a graph is drawn. A program linked with it would load GLPK, BLAS, LAPACK and OpenMP
-# at every start. Only the benchmark of graphs links it (cmake/tests.cmake).
+# view/graph/igraph_dlopen.c loads igraph when a graph is drawn. A program linked with it would load GLPK, BLAS, LAPACK and
+# OpenMP at every start. Only the benchmark of graphs links it (cmake/tests.cmake).
 pkg_check_modules(igraph REQUIRED IMPORTED_TARGET igraph)
 target_include_directories(thirdparty SYSTEM INTERFACE ${igraph_INCLUDE_DIRS})
 

@@ -23,8 +23,8 @@
 #include <string.h>
 
 #include "base/mem.h"
+#include "flow/graph/selection.h"
 #include "flow/internal.h"
-#include "flow/model/selection.h"
 #include "flow/model/spec_hash.h"
 
 /* Returns the value of the annotation that has not been acted on yet, or NULL. */

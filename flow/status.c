@@ -8,11 +8,11 @@
 
 #include "base/timefmt.h"
 #include "flow/blocked_steps.h"
+#include "flow/graph/step_bitmap.h"
 #include "flow/model/condition.h"
 #include "flow/model/control.h"
 #include "flow/model/serving.h"
 #include "flow/model/spec_hash.h"
-#include "flow/model/step_bitmap.h"
 #include "flow/model/step_probe.h"
 
 #define FLOW_LIST_KEY(name, key) key,

@@ -9,9 +9,9 @@
 #include "api/types/kinds/pod/pod.h"
 #include "base/mem.h"
 #include "base/timefmt.h"
+#include "flow/graph/step_bitmap.h"
 #include "flow/model/control.h"
 #include "flow/model/spec_hash.h"
-#include "flow/model/step_bitmap.h"
 #include "flow/model/step_probe.h"
 
 static const char *text_of(const json_t *object, const char *member)

@@ -10,7 +10,7 @@
 #include "api/types/kinds/jobflow/jobflow.h"
 #include "api/types/text/doc.h"
 #include "base/mem.h"
-#include "flow/model/step_bitmap.h"
+#include "flow/graph/step_bitmap.h"
 #include "view/internal.h"
 
 /* Reads the attempts and the times of the newest one, which are stored in whole seconds. */

@@ -1,7 +1,7 @@
 #pragma once
 /*
  * A set of numbers below a fixed size, with one bit for each. Finding the next member reads one word
- * for 64 numbers; flow/model/step_set.h is for sets in which that is too slow.
+ * for 64 numbers; flow/graph/step_set.h is for sets in which that is too slow.
  */
 #include <stdbool.h>
 #include <stdint.h>

@@ -14,7 +14,7 @@
 #include "cli/client/resource.h"
 #include "cli/client/step_fetch.h"
 #include "view/flow_line.h"
-#include "view/graph_forms.h"
+#include "view/graph/graph_forms.h"
 
 enum {
     RECORDS_MAX = 2000, /* entries of …/steps, besides those that failed or ran more than once */

@@ -18,7 +18,7 @@
 #include "base/mem.h"
 #include "base/timefmt.h"
 #include "base/version.h"
-#include "view/graph_forms.h"
+#include "view/graph/graph_forms.h"
 #include "view/html_text.h"
 
 /* ROWS_MAX: rows of a table or picture; STEPS_MAX: those of the table of steps with failed ones.

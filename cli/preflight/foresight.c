@@ -8,8 +8,8 @@
 
 #include "api/types/text/suggest.h"
 #include "base/mem.h"
+#include "flow/graph/selection.h"
 #include "flow/model/flow_model.h"
-#include "flow/model/selection.h"
 #include "flow/status_restore.h"
 
 enum { NAMED_MAX = 10 };

@@ -12,7 +12,7 @@
 #include "api/types/kinds/jobflow/jobflow.h"
 #include "base/mem.h"
 #include "cli/preflight/steps.h"
-#include "flow/model/graph.h"
+#include "flow/graph/graph.h"
 
 enum { TERM_SOMETIMES, TERM_NEVER, TERM_ALWAYS };
 

@@ -19,8 +19,8 @@
  * `<flow>-<step>`. Other jobs are foreign and never get here (INV-F3).
  */
 #include "api/types/kinds/jobflow/jobflow.h"
-#include "flow/model/graph.h"
-#include "flow/model/ready_queue.h"
+#include "flow/graph/graph.h"
+#include "flow/graph/ready_queue.h"
 #include "flow/model/step_history.h"
 #include "flow/model/step_reuse.h"
 

@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "flow/model/graph.h"
+#include "flow/graph/graph.h"
 #include "tests/support/flow_fixture.h"
 
 enum { STEPS = 3000, WIDTH = 100 };

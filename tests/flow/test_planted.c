@@ -9,12 +9,12 @@
 
 #include "api/types/kinds/jobflow/pin.h"
 #include "flow/decide.h"
+#include "flow/graph/ready_queue.h"
 #include "flow/internal.h"
 #include "flow/model/condition.h"
 #include "flow/model/control.h"
 #include "flow/model/iteration_budget.h"
 #include "flow/model/loop_items.h"
-#include "flow/model/ready_queue.h"
 #include "flow/model/retry_policy.h"
 #include "flow/model/spec_hash.h"
 #include "template/job_meta.h"

@@ -7,7 +7,7 @@
 #include "base/buf.h"
 #include "base/mem.h"
 #include "view/flow_view.h"
-#include "view/layout.h"
+#include "view/graph/layout.h"
 
 #define FLOW(steps) "{\"metadata\":{\"name\":\"f\"},\"spec\":{\"flows\":[" steps "]}}"
 #define RUN(steps, status)                                                                         \

@@ -15,7 +15,7 @@
 #include "cli/inspect/flow_source.h"
 #include "cli/inspect/schedule_text.h"
 #include "view/condition_text.h"
-#include "view/graph_forms.h"
+#include "view/graph/graph_forms.h"
 #include "view/table_print.h"
 
 /* For a flow with more than FULL_STEPS steps, only the SHOWN_STEPS most relevant ones are printed.

@@ -8,7 +8,7 @@
 #include "cli/cmd/object/graph_trace.h"
 #include "cli/cmd/object/report_write.h"
 #include "cli/inspect/flow_source.h"
-#include "view/graph_forms.h"
+#include "view/graph/graph_forms.h"
 
 enum { PAGE_COLUMNS = 160 }; /* page width without a terminal */
 

@@ -17,7 +17,7 @@
 #include "base/collections/dag.h"
 #include "base/collections/name_index.h"
 #include "base/error.h"
-#include "flow/model/step_set.h"
+#include "flow/graph/step_set.h"
 
 struct flow_graph {
     const struct jobflow_spec *spec; /* spec of the flow, borrowed: its strings must outlive the

@@ -7,7 +7,7 @@
  * A member that waits for a probe of another member does not hold back the gang; it follows later.
  * Ref: spec/jobflow.md 13.6, 13.7.
  */
-#include "flow/model/graph.h"
+#include "flow/graph/graph.h"
 
 struct ready_gang {
     uint32_t members;

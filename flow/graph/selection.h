@@ -9,8 +9,8 @@
  * A loop stands for all of its iterations. `<loop>-<i>` names one iteration; what depends on it is
  * what depends on its loop. Ref: spec/everyday.md 7.1.
  */
-#include "flow/model/graph.h"
-#include "flow/model/step_set.h"
+#include "flow/graph/graph.h"
+#include "flow/graph/step_set.h"
 
 /** Adds the vertices that the request names to `out`, an initialised set of graph->steps. A name
  * that the graph does not have is left out. O(steps + edges). */

@@ -2,7 +2,7 @@
  * Builds the dependency graph: an index of names, edges from targets to dependents and from
  * switches to the steps they list, and a vertex for each iteration of a loop.
  */
-#include "flow/model/graph.h"
+#include "flow/graph/graph.h"
 
 #include <stdint.h>
 #include <stdio.h>

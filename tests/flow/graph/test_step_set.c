@@ -3,8 +3,8 @@
  */
 #include "tests/unit.h"
 
-#include "flow/model/step_bitmap.h"
-#include "flow/model/step_set.h"
+#include "flow/graph/step_bitmap.h"
+#include "flow/graph/step_set.h"
 
 /* Returns a random number. The test has a small generator of its own so that it does not depend on
  * the seed of the process. */

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "view/graph_forms.h"
+#include "view/graph/graph_forms.h"
 #include "view/table_print.h"
 
 static char *targets_text(const struct flow_view *view, uint32_t i)

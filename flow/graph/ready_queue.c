@@ -2,7 +2,7 @@
  * The queue is a set of ranks, so the next step is its first member. Without an order or gangs the
  * rank of a step is its position in the spec.
  */
-#include "flow/model/ready_queue.h"
+#include "flow/graph/ready_queue.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,8 +6,8 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "view/graph_forms.h"
-#include "view/layout.h"
+#include "view/graph/graph_forms.h"
+#include "view/graph/layout.h"
 
 enum {
     COLUMN_WIDTH = 8, /* all sizes are in pixels */

@@ -25,7 +25,7 @@
 #include "base/encoding/columns.h"
 #include "base/encoding/jsonw.h"
 #include "base/mem.h"
-#include "view/graph_forms.h"
+#include "view/graph/graph_forms.h"
 
 enum { GRAPH_ANY = 1 << 0, GRAPH_CRITICAL = 1 << 1 };
 enum { MARKS_MAX = 4096, STATES_MAX = UINT8_MAX }; /* different texts; further ones are left out */

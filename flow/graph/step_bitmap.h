@@ -4,7 +4,7 @@
  * Step i is bit i % 8 of byte i / 8. A bitmap of 100,000 steps takes 17 KiB.
  */
 #include "base/buf.h"
-#include "flow/model/step_set.h"
+#include "flow/graph/step_set.h"
 
 /** Appends the union of two sets of the same size; `b` may be NULL. */
 void step_bitmap_write(const struct step_set *a, const struct step_set *b, struct buf *out);

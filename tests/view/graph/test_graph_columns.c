@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "api/types/text/json_text.h"
-#include "view/graph_forms.h"
+#include "view/graph/graph_forms.h"
 
 enum { HEAD = 8, ALIGN = 8 };
 

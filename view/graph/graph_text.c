@@ -5,9 +5,9 @@
 #include <string.h>
 
 #include "base/mem.h"
-#include "view/canvas.h"
-#include "view/graph_channel.h"
-#include "view/graph_forms.h"
+#include "view/graph/canvas.h"
+#include "view/graph/graph_channel.h"
+#include "view/graph/graph_forms.h"
 #include "view/table_print.h"
 
 enum { NAME_MAX_COLUMNS = 40, GAP = 2, WAYPOINT = 3, CELLS_MAX = 4 << 20, TEXTS = 3 };

@@ -5,7 +5,7 @@
  * neighbours; each such run of targets is a bus. Ports are assigned from left to right, those of
  * the sources first. The track of a bus is the first row in which it touches no other bus.
  */
-#include "view/graph_channel.h"
+#include "view/graph/graph_channel.h"
 
 #include <stdlib.h>
 

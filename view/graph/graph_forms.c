@@ -2,7 +2,7 @@
  * The forms of a graph for programs (JSON) and for Graphviz, and the texts that several forms
  * share: the state of a step, and the critical path below a drawing.
  */
-#include "view/graph_forms.h"
+#include "view/graph/graph_forms.h"
 
 #include <string.h>
 

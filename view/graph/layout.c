@@ -4,14 +4,14 @@
  * its neighbours, as far as order and gaps allow; each row is a least-squares problem with an
  * order, which the pool-adjacent-violators algorithm solves exactly.
  */
-#include "view/layout.h"
+#include "view/graph/layout.h"
 
 #include <assert.h>
 #include <math.h>
 #include <string.h>
 
 #include "base/mem.h"
-#include "view/igraph_dlopen.h"
+#include "view/graph/igraph_dlopen.h"
 
 enum { SWEEPS = 12, CROSSING_ROUNDS = 100 };
 

@@ -2,7 +2,7 @@
  * Converts sets to base64 and back. Bytes are written least significant first, so the text does not
  * depend on the byte order of the machine.
  */
-#include "flow/model/step_bitmap.h"
+#include "flow/graph/step_bitmap.h"
 
 #include <string.h>
 

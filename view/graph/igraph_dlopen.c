@@ -1,7 +1,7 @@
 /*
  * Loads libigraph with dlopen and looks up each function of IGRAPH_FUNCTIONS by its name.
  */
-#include "view/igraph_dlopen.h"
+#include "view/graph/igraph_dlopen.h"
 
 #include <dlfcn.h>
 #include <stddef.h>

@@ -1,7 +1,7 @@
 /*
  * Ordered sets of steps. A bit of a higher level is set exactly when the word below it is not zero.
  */
-#include "flow/model/step_set.h"
+#include "flow/graph/step_set.h"
 
 #include <string.h>
 

@@ -3,8 +3,8 @@
  * pages are wider than high and names of steps are long.
  */
 #include "base/mem.h"
-#include "view/graph_forms.h"
-#include "view/layout.h"
+#include "view/graph/graph_forms.h"
+#include "view/graph/layout.h"
 
 /* Sizes in em, roughly the width of a letter. */
 enum {

@@ -2,7 +2,7 @@
  * Each cell holds a character, or the sides by which lines leave it and the owner of these lines.
  * The box character that fits the sides is chosen when the canvas is printed.
  */
-#include "view/canvas.h"
+#include "view/graph/canvas.h"
 
 #include <limits.h>
 #include <wchar.h>

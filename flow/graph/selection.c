@@ -1,7 +1,7 @@
 /*
  * Finds vertices by name and follows the edges of the graph from them.
  */
-#include "flow/model/selection.h"
+#include "flow/graph/selection.h"
 
 #include <string.h>
 

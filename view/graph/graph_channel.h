@@ -14,7 +14,7 @@
  *       └───┐  └──────┐       bus of {a}: d (a channel has as many rows as buses overlap)
  *       ┌───▼───┐ ┌───▼───┐
  */
-#include "view/layout.h"
+#include "view/graph/layout.h"
 
 struct bus {
     uint32_t *sources, *targets; /* numbers of boxes, in the channel's arrays */

@@ -102,7 +102,7 @@ static void put_quoted(struct line *line, const char *text)
     if (line->cut)
         return;
     put_escaped(line, text);
-    line->text[line->len++] = '"'; /* has its place in the tail */
+    line->text[line->len++] = '"'; /* fits: TAIL bytes of the line are kept free for it */
 }
 
 static void put_value(struct line *line, const char *text)

@@ -1,10 +1,11 @@
 #pragma once
 /*
- * Approvals as the controller carries them out: asks the questions of steps with `approve`, ends the
- * wait for an answer, and gives the answers that Commands bring.
+ * Steps with `approve` wait until a user approves or rejects them. The controller announces the wait,
+ * ends it when its time is over, and carries out the answers, which come as Commands.
  *
  * A Command ApproveStep or RejectStep stays in the store until the status with its effect is stored.
- * After a crash in between it is handled once more and finds a step that asks nothing. Ref:
+ * After a crash in between it is handled once more and has no effect, because the step
+ * waits no longer. Ref:
  * spec/everyday.md 7.2.
  */
 #include <sys/queue.h>
@@ -23,11 +24,13 @@ struct flow_command {
 };
 STAILQ_HEAD(flow_command_list, flow_command);
 
-/** Asks the questions that are due, and starts the time to answer them. */
+/** Asks for the approval of each step with `approve` whose turn has come, and starts the timer of its
+ * timeout. */
 void flow_approvals_ask(struct flow *flow);
-/** Takes questions back, because the flow ends. `finals`: also those of final steps. */
+/** Ends the wait for approval of all steps, because the flow ends. Steps that run at the end of the
+ * flow (flow_step_is_final) go on waiting unless `finals` is set. */
 void flow_approvals_withdraw(struct flow *flow, bool finals);
-/** Stops the time to answer the question of a step. */
+/** Stops the timer that limits how long a step waits for approval. */
 void flow_approval_stop(struct flow *flow, uint32_t step);
 
 /** Keeps a new Command to a JobFlow for flow_commands_run; any other object is ignored. */

@@ -408,8 +408,9 @@ static void process_ready_step(struct flow *flow, uint32_t step)
     }
 }
 
-/* Returns how many more jobs maxRunningJobs allows. Jobs that serve others do not count, or else
- * those others could wait for them without end. */
+/* Returns how many more jobs maxRunningJobs allows. Jobs of steps with `until: dependents` do not
+ * count: they end after their dependents, so if they counted, they could take all places, and their
+ * dependents would wait for ever. */
 static uint32_t jobs_allowed(const struct flow *flow)
 {
     const struct flow_model *m = &flow->model;

@@ -230,8 +230,8 @@ static void *start(struct web_server *server, const struct api_request *request,
 /* Whether the path is that of this subresource of a flow. */
 static bool is_of_flow(const struct request_target *target, const char *subresource)
 {
-    static const size_t segments =
-        10; /* ui api apis GROUP VERSION namespaces NS jobflows NAME graph */
+    /* The path is /ui/api/apis/GROUP/VERSION/namespaces/NS/jobflows/NAME/SUBRESOURCE. */
+    static const size_t segments = 10;
 
     return target->n_segments == segments && strcmp(target->segments[7], "jobflows") == 0 &&
            strcmp(target->segments[9], subresource) == 0;

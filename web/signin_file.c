@@ -1,6 +1,7 @@
 /*
- * Keeps the sign-ins of a daemon in a file, so that they outlive its restart: hashes of both halves,
- * the credential, and wall times.
+ * Keeps the sign-ins of a daemon in a file, so that they outlive its restart. For each it has hashes of
+ * the two secrets that a browser must show, cookie and key; which token or user it stands for; and its
+ * times, in wall time.
  */
 #include <jansson.h>
 #include <stdio.h>

@@ -65,7 +65,9 @@ struct topic {
     uint64_t head_number;
     struct buf reset; /* members of the line that begins the topic, ",…" */
     uint64_t resets;
-    struct buf note; /* members of a line that says why data are old, ",…"; empty: they are not */
+    /* ",…": members of the line that tells readers why the rows are out of date; empty: they are up to
+     * date */
+    struct buf note;
     unsigned notes;
     bool is_ready; /* the present state has been received once */
     int64_t began_ns;
@@ -85,9 +87,9 @@ void topic_reset(struct topic *topic);
 void topic_set_head(struct topic *topic, const char *members);
 /** Tells readers that there is something to read. */
 void topic_tell(struct topic *topic);
-/** The present state has been received as a whole. */
+/** Says that all rows of the present state have been set, as after a list. */
 void topic_complete(struct topic *topic);
-/** The source did not answer; it is asked again after a pause. */
+/** Says that the source did not answer, with the reason; it is asked again after a pause. */
 void topic_failed(struct topic *topic, const struct error *err);
 struct upstream *topic_upstream(const struct topic *topic);
 struct child_queue *topic_children(const struct topic *topic);

@@ -92,7 +92,7 @@ bool create_from_document(struct registry *r, json_t *doc, const struct registry
 /* Defined in builtins.c. */
 
 void builtins_make(struct registry *r);
-/** Creates the objects that every namespace has. */
+/** Creates the objects that every namespace has: the ServiceAccount "default". */
 void builtins_of_namespace(struct registry *r, const struct object *ns_object);
 
 /* Defined in deletion_protection.c. */

@@ -61,7 +61,7 @@ struct store {
     uint64_t durable;      /* changes before it are committed */
     struct turn_hook turn_end;
     struct timer delay, retry;
-    struct task instant; /* memory only: ends the commit in the next turn */
+    struct task instant; /* of a store without a disk: ends the commit in the next turn */
     void (*failed)(void *ctx, const struct error *err);
     void *failed_ctx;
 

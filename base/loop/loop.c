@@ -37,7 +37,7 @@ struct loop {
     struct heap timers; /* started; the next to fire comes first */
     uint64_t n_started; /* number of timers started so far */
 
-    struct turn_hook *hooks, *next_hook; /* next_hook: while they run */
+    struct turn_hook *hooks, *next_hook; /* next_hook: the one to run next, while hooks run */
     struct task *idle;                   /* posted when nothing can happen any more; or NULL */
 
     uv_prepare_t before_poll;

@@ -160,7 +160,8 @@ static struct side *named_side(struct local *local, char *name, struct error *er
     return open_side(local, &local->named, &part, err) ? &local->named : NULL;
 }
 
-/* Returns the engine that answers the request, or NULL when it cannot be opened. */
+/* Returns the engine that answers the request, NULL with `err` set when it cannot be opened: one over
+ * the part of the store that a plain GET needs where there is such a part, else the whole store's. */
 static struct side *side_for(struct local *local, const struct api_request *request,
                              struct error *err)
 {

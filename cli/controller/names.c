@@ -1,5 +1,6 @@
 /*
- * A list is read from left to right. The first entry that names a controller decides.
+ * Reads lists of names. The list of --controllers is read from left to right, and the first entry that
+ * names a controller decides whether it runs.
  */
 #include "cli/controller/names.h"
 
@@ -12,7 +13,8 @@
 enum { NAMESPACES_MAX = 100, NAME_BYTES = 65 }; /* a name has 63 bytes at most */
 #define SUFFIX "-controller"
 
-/* Copies the next entry of a list separated by commas; false at its end. A longer entry is cut. */
+/* Copies the next entry of a list separated by commas; false at its end. An entry that is longer than
+ * any name is cut, so it names nothing. */
 static bool next_entry(const char **at, char out[NAME_BYTES])
 {
     size_t len;

@@ -1,7 +1,8 @@
 #pragma once
 /*
- * What a daemon serves below /ui/. The program hands it in, because the page asks the API as a
- * client and so lies above the daemon.
+ * The interface through which a daemon serves the browser page below /ui/. The folder web/ implements
+ * it (daemon_page_ops of web/daemon_page.h) and includes headers of the daemon, so the daemon cannot
+ * include those of web/. The caller of daemon_run passes the functions instead.
  */
 #include "api/server/auth/authn.h"
 #include "api/server/http/handler.h"
@@ -18,13 +19,15 @@ struct daemon_page_setup {
 };
 
 struct daemon_page_ops {
-    /* Borrows what the setup refers to. NULL with `err` set. */
+    /* Makes the page. It borrows what the setup refers to. NULL with `err` set. */
     struct daemon_page *(*start)(const struct daemon_page_setup *setup, struct error *err);
+    /* Returns what answers the requests below /ui/; borrowed. */
     struct http_handler *(*handler)(struct daemon_page *page);
+    /* Switches the page on or off. While it is off, every request is answered with 404. */
     void (*set)(struct daemon_page *page, bool on);
-    /* Tokens may have changed. */
+    /* Ends the sign-ins whose tokens are no longer valid. Called when tokens may have changed. */
     void (*check)(struct daemon_page *page);
-    /* Ends what goes on, with the reason. */
+    /* Ends the streams to all browsers and tells them the reason. */
     void (*stop)(struct daemon_page *page, const char *why);
     void (*free)(struct daemon_page *page); /* after the listener's end; NULL is fine */
 };

@@ -1,5 +1,6 @@
 /*
- * Reads the scheduler's message and the pods. A message of another form names no holders.
+ * Takes the name of the resource out of the scheduler's message, and looks for pods that are bound and
+ * use this resource. When the message has another form, nothing is printed.
  */
 #include "cli/inspect/resource_holders.h"
 
@@ -17,12 +18,14 @@ void resource_holders_release(struct resource_holders *holders)
     json_decref(holders->pods);
 }
 
-/* The resource that is lacking and where: "waits for room in queue db: needs 1 example.com/db (0 of 2
- * free)". Owned. */
+/* What a message of the scheduler says is lacking. Of "waits for room in queue db: needs 1
+ * example.com/db (0 of 2 free)" it is the resource example.com/db and the queue db. Owned texts. */
 struct shortage {
-    char *resource, *queue; /* queue NULL: on the node */
+    char *resource, *queue; /* queue NULL: the node lacks it */
 };
 
+/* Returns the text between the first `mark` and the next character of `end`, owned; NULL without
+ * `mark`. */
 static char *word_behind(const char *text, const char *mark, const char *end)
 {
     const char *at = strstr(text, mark);
@@ -30,7 +33,8 @@ static char *word_behind(const char *text, const char *mark, const char *end)
     return at ? mem_printf("%.*s", (int)strcspn(at + strlen(mark), end), at + strlen(mark)) : NULL;
 }
 
-/* Returns whether the message tells of an extended resource. Of CPUs and memory every job has some. */
+/* Returns whether the message says that an extended resource, one with a slash in its name, is
+ * lacking. CPU and memory are left out: every job uses some, so a list of users would not help. */
 static bool read_shortage(const char *message, struct shortage *out)
 {
     scoped_str amount = word_behind(message, "needs ", "(");
@@ -43,7 +47,8 @@ static bool read_shortage(const char *message, struct shortage *out)
     return true;
 }
 
-/* Keeps a pod that is bound and has not ended. Returns false when enough were seen. */
+/* Keeps a pod that is bound and has not ended. Returns false, which ends the list, once PODS_MAX pods
+ * were seen. */
 static bool keep(void *ctx, json_t *pod)
 {
     struct resource_holders *holders = ctx;
@@ -64,7 +69,8 @@ static void fetch(struct resource_holders *holders, struct client *client, const
         return;
     holders->pods = json_array();
     if (!list_each(client, &everywhere, keep, holders, NULL, &err) && !holders->seen)
-        list_each(client, &here, keep, holders, NULL, NULL); /* the user may read only this one */
+        list_each(client, &here, keep, holders, NULL,
+                  NULL); /* the user may read pods of this namespace only */
 }
 
 static bool wants(const json_t *pod, const char *resource)
@@ -96,8 +102,8 @@ static bool holds(const json_t *pod, const struct shortage *shortage)
     return wants(pod, shortage->resource);
 }
 
-/* The name of the pod's job, with its namespace where that is another one; of a bare pod its own name.
- * Owned. */
+/* Returns the name of the pod's job, or of a pod without a job its own name; owned. The namespace
+ * stands before it unless it is `ns`. */
 static char *owner_of(const json_t *pod, const char *ns)
 {
     const char *its = doc_text(pod, "metadata.namespace");

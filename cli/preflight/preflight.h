@@ -24,9 +24,9 @@ struct preflight_options {
     const json_t *known;      /* known objects as a list of documents; NULL = none */
     bool fresh, retry_failed; /* decide which stored flows continue (run/resume.h) */
     struct edits *edits;      /* receives templates and flows beside those of `live`; NULL = none */
-    bool shared_network;      /* pods stay in the machine's network, whatever they need */
-    const struct fit *fit;    /* the machine that pods must fit; NULL = any */
-    enum preflight_room room; /* jobs that can never run on `fit` */
+    bool shared_network;   /* every pod uses the machine's network, even if it asks for its own */
+    const struct fit *fit; /* the machine that pods must fit; NULL = any */
+    enum preflight_room room;          /* jobs that can never run on `fit` */
     const struct fit *simulated;       /* the machine of which `fit` is a simulation: what does not
                                         * fit it is worth a warning; NULL = none */
     enum preflight_needs needs;        /* programs that pods need and this machine lacks */

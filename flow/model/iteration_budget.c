@@ -1,5 +1,6 @@
 /*
- * Computes iteration budgets. With what the spec allows, none exceeds LOOP_ITERATIONS_MAX.
+ * Computes how many iterations each loop of a flow may have beyond its maxIterations. A loop has at
+ * most LOOP_ITERATIONS_MAX in all.
  */
 #include "flow/model/iteration_budget.h"
 
@@ -7,7 +8,7 @@
 
 #include "base/mem.h"
 
-/* `extra`, cut so that the loop has at most LOOP_ITERATIONS_MAX iterations in all. */
+/* Returns `extra`, cut so that the loop has at most LOOP_ITERATIONS_MAX iterations in all. */
 static uint32_t at_most(const struct flow_loop *loop, uint64_t extra)
 {
     uint32_t own = flow_loop_iterations(loop);

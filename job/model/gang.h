@@ -1,8 +1,8 @@
 #pragma once
 /*
- * How the pods of a job become a gang: pods that start together or not at all. Each scheduler wants
- * something else of whoever makes the pods: an object that names the gang, marks on the pods, or
- * both. Ref: spec/cluster.md 1.6.
+ * How the pods of a job become a gang: pods that start together or not at all. It depends on the
+ * scheduler of the cluster what must be created for that: an object that describes the gang, labels
+ * and annotations of the pods that name it, or both. Ref: spec/cluster.md 1.6.
  */
 #include "api/types/kinds/scheduling/podgroup.h"
 
@@ -20,7 +20,8 @@ enum job_gang {
 
 enum { JOB_GANG_LABELS = 2, JOB_GANG_COUNT_BYTES = 16 };
 
-/* What a pod of a gang has in its metadata. Pairs without a key are not there. */
+/* The labels and the annotation that make a pod a member of its gang. A pair without a key is not
+ * used. */
 struct job_gang_marks {
     struct kv labels[JOB_GANG_LABELS];
     struct kv annotation;
@@ -33,7 +34,7 @@ struct job_gang_form {
     bool admits;             /* pods are created when the status of the object admits them */
     bool fixed;              /* the spec of the object cannot be changed */
     bool whole;              /* all pods are created at once, and none joins later */
-    bool has_queues;         /* the queue of a job means something */
+    bool has_queues;         /* the queue that a job names means something to the scheduler */
     /** Returns the name of the object, owned. */
     char *(*name)(const struct object *job);
     /** Returns the body of the object (an owned reference) for what Volcano's PodGroup would say.

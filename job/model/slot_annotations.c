@@ -31,6 +31,7 @@ void job_slot_annotations_mark_changed(struct job_model *model)
     model->annotations_changed = model->keeps_succeeded || model->slot_budget;
 }
 
+/* One entry of a list such as "0-4:2,7": slots by their index, and the number given for them. */
 struct range {
     int32_t from, to; /* first and last slot, both included */
     int32_t number;   /* 1 when the text gives none */

@@ -164,8 +164,8 @@ const struct job_gang_form *job_gang_form(enum job_gang gang)
     return &forms[gang];
 }
 
-/* Returns any pod of the present kill epoch; NULL when there is none. O(tasks) when the first slot of
- * a task has one. */
+/* Returns any pod that was created since the pods of the job were last killed; NULL when there is none. Stops at
+ * the first one, so it is O(tasks) where the first slots of tasks have pods. */
 static const struct object *any_pod(const struct job_model *model)
 {
     for (size_t t = 0; t < model->compiled->spec->tasks.count; t++)
@@ -178,7 +178,10 @@ static const struct object *any_pod(const struct job_model *model)
     return NULL;
 }
 
-/* Pods that a resume keeps are of no group, so their number says nothing then. */
+/* Kueue admits a group of pods as a whole and takes no pod in later, so a job whose number of pods has
+ * changed since its pods were created cannot be completed. Returns the message that says so, owned;
+ * NULL when the number is the same or not known. After a resume it is not known: pods that were kept
+ * belong to no group, so the number in their annotation does not count. */
 static char *scaled(const struct job_model *model)
 {
     const struct object *pod = model->resumed ? NULL : any_pod(model);

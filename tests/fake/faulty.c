@@ -20,7 +20,7 @@ struct write {
     char *ns, *name, *uid; /* name of the object to delete; owned */
     struct cluster_removal how;
 
-    enum error_code code;    /* the response of a refused or lost write */
+    enum error_code code;    /* error that the caller of a refused or lost write gets */
     struct cluster_call own; /* receives the real response when it is to be lost */
     struct task task;        /* reports a refusal in a later turn */
     struct timer timer;      /* executes a delayed write */

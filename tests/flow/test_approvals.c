@@ -80,7 +80,9 @@ static void act(struct flow_fixture *fixture, char action)
            action == 'w' ? "b" : "gate", "a remark");
 }
 
-/* EVD-205. `restarts`: the controller is restarted after each event. */
+/* Runs a flow whose step "gate" waits for approval, gives the answers of one row, and compares what
+ * becomes of the flow with the row. `restarts`: the controller is restarted after each event, which
+ * must change nothing. Ref: spec/everyday.md EVD-205. */
 static void play(const struct answer_case *c, bool restarts)
 {
     scoped(flow_fixture) struct flow_fixture *fixture = flow_fixture_new(NULL);

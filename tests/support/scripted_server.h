@@ -34,7 +34,8 @@ void scripted_renews(struct scripted_server *scripted, bool renews);
 
 /** Sends more bytes on the one open watch. */
 void scripted_send(struct scripted_server *scripted, const char *text);
-/** The same from inside of a function that serves: does not run the loop. */
+/** Sends like scripted_send, but does not run the loop; for calls from a scripted_fn, which the loop
+ * runs. */
 void scripted_push(struct scripted_server *server, const char *text);
 void scripted_send_bytes(struct scripted_server *scripted, const void *bytes, size_t len);
 enum scripted_end { SCRIPTED_COMPLETE, SCRIPTED_BROKEN };

@@ -165,7 +165,9 @@ bool authn_credential_of(const struct authn *authn, const struct identity *ident
     return false;
 }
 
-/* Every call checks whether the file has changed, as for a request with the token. */
+/* Returns the identity of the bearer token that authn_credential_of has described; borrowed. NULL when
+ * the token is revoked or has expired, or the token file cannot be read. Reads the token file first
+ * if it has changed. */
 static struct identity *by_description(struct authn *authn, const char *description,
                                        int64_t *out_expires_ms)
 {

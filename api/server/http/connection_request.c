@@ -353,8 +353,8 @@ static bool is_framed_well(const struct connection *c, enum llhttp_errno result,
                      "chunk extensions and trailers are many times larger than the body");
 }
 
-/* Feeds the parser and dispatches a complete request. True when the request has ended, refused or
- * not. */
+/* Passes the bytes received to the parser, and a request that is complete to the handler. Returns
+ * true when no more of the request is to be read: it was complete, or it was refused. */
 static bool read_body(struct connection *c)
 {
     enum llhttp_errno result = llhttp_execute(&c->parser, c->in.data, c->in.len);

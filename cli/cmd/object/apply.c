@@ -88,7 +88,8 @@ static json_t *write_object(struct apply *apply, const struct manifest *manifest
     return NULL;
 }
 
-/* Creates the object of a manifest for vcctl. */
+/* Creates the object of a manifest as `vcctl` does: it prints what vcctl prints, and an object that
+ * exists is an error. */
 static bool create(struct apply *apply, const struct manifest *manifest, const char *ns,
                    const char *name)
 {

@@ -718,7 +718,8 @@ static void objects_of_a_life_before_are_adopted(void **unused)
                            "plugins: {svc: [], ssh: [--ssh-key-type=ed25519]}");
     scoped(files) struct ssh_files first = files_of(fixture);
     assert_int_equal(first.count, 4);
-    /* The write of the record was refused, as if the process had crashed. */
+    /* The plugins have made their objects, and the write of the status that records them was refused,
+     * as after a crash between the two. */
     check_str("record", record_of(fixture, "ssh"), NULL);
     job_fixture_stop_controller(fixture);
     faulty_clear(fixture->cluster);

@@ -23,9 +23,10 @@ static char *with_users(const char *begin, const char *members)
 static void a_pod_that_asks_for_another_user_gets_a_warning(void **state)
 {
     const struct {
-        const char *name, *pod, *container; /* the securityContext of pod and container; SELF is
-                                             * this user */
-        const char *says;                   /* part of the warning; NULL: there is none */
+        const char *name;
+        const char *pod, *container; /* securityContext of each; SELF stands for the uid of this
+                                      * process, OTHER for another one */
+        const char *says;            /* part of the warning; NULL: there is none */
     } rows[] = {
         {"nothing", "", "", NULL},
         {"the pod", "'runAsUser':OTHER", "", "container c: securityContext.runAsUser"},

@@ -355,6 +355,19 @@ int client_open_failed(const struct error *err)
     return err->code == ERR_FORBIDDEN ? EXIT_REFUSED : EXIT_FAILED;
 }
 
+struct client *client_open_or_say(const struct client_endpoint *endpoint, enum client_access access,
+                                  int *out_code)
+{
+    struct error err = {0};
+    struct client *client = client_open_at(endpoint, access, &err);
+
+    if (!client) {
+        cli_error(&err);
+        *out_code = client_open_failed(&err);
+    }
+    return client;
+}
+
 /* Opens the process of a data directory that was named, with the token in a file. A store without a
  * process has nothing that could check a token. */
 static struct client *open_with_token(const struct client_endpoint *endpoint,

@@ -105,6 +105,10 @@ struct client *client_open_as(struct loop *loop, const char *data_dir, const cha
 /** Returns the exit code of a command that could not open its client: EXIT_REFUSED for a data
  * directory that is not safe to use, else EXIT_FAILED. */
 int client_open_failed(const struct error *err);
+/** As client_open_at, for a command. When it fails it prints the error and sets the exit code of the
+ * command, which client_open_failed tells. */
+struct client *client_open_or_say(const struct client_endpoint *endpoint, enum client_access access,
+                                  int *out_code);
 /** Returns true when a daemon (`serve`) answers, not a run, a store or another API server. */
 bool client_is_daemon(struct client *client);
 /** Returns true when `endpoint` names a server by kubeconfig or URL. */

@@ -8,7 +8,6 @@
 
 #include "api/types/text/suggest.h"
 #include "api/types/text/yaml.h"
-#include "base/file.h"
 #include "base/mem.h"
 #include "cli/command/flag_values.h"
 
@@ -96,18 +95,13 @@ bool settings_load(const char *path, const struct flag *flags, void *options, st
                    struct error *err)
 {
     scoped(yaml) struct yaml_stream *stream = NULL;
-    scoped(buf) struct buf text = {0};
     struct settings settings = {path, NULL, flags, options, arena};
     const char *key;
     json_t *value;
 
-    if (!file_read(path, FILE_BYTES_MAX, &text, err))
+    stream = yaml_read_file(path, FILE_BYTES_MAX, &yaml_limits_body, err);
+    if (!stream)
         return false;
-    stream = yaml_parse(text.data ? text.data : "", text.len, &yaml_limits_body, err);
-    if (!stream) {
-        error_prefix(err, "%s: ", path);
-        return false;
-    }
     if (yaml_count(stream) == 0)
         return true;
     if (!json_is_object(yaml_document(stream, 0)))

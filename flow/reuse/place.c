@@ -2,6 +2,7 @@
  * Follows the mounts of a job's first container.
  */
 #include "flow/reuse/place.h"
+#include "api/types/text/doc.h"
 
 #include <stdbool.h>
 #include <string.h>
@@ -39,21 +40,6 @@ static const json_t *deepest(const json_t *mounts, const char *path, size_t *out
     return found;
 }
 
-static const json_t *named(const json_t *list, const char *name)
-{
-    const json_t *item;
-    size_t i;
-
-    json_array_foreach(list, i, item)
-    {
-        const char *own = text_of(item, "name");
-
-        if (own && name && strcmp(own, name) == 0)
-            return item;
-    }
-    return NULL;
-}
-
 const char *reuse_place(const json_t *job_spec, const char *path, struct arena *arena,
                         const char **out_problem)
 {
@@ -71,7 +57,7 @@ const char *reuse_place(const json_t *job_spec, const char *path, struct arena *
     }
     if (!mount)
         return path;
-    volume = named(json_object_get(pod, "volumes"), text_of(mount, "name"));
+    volume = doc_named(json_object_get(pod, "volumes"), text_of(mount, "name"));
     host = text_of(json_object_get(volume, "hostPath"), "path");
     sub = text_of(mount, "subPath");
     if (!host || json_object_get(mount, "subPathExpr")) {

@@ -6,7 +6,6 @@
 
 #include "api/types/labels.h"
 #include "api/types/text/yaml.h"
-#include "base/file.h"
 #include "base/mem.h"
 #include "node/devices/internal.h"
 
@@ -156,18 +155,13 @@ static bool decode(struct device_list *out, const json_t *doc, struct arena *are
 bool device_file_read(struct device_list *out, const char *path, struct arena *arena,
                       struct error *err)
 {
-    scoped(buf) struct buf text = {0};
     scoped(yaml) struct yaml_stream *stream = NULL;
     struct place place = {.path = path};
     json_t *doc;
 
-    if (!file_read(path, FILE_BYTES_MAX, &text, err))
+    stream = yaml_read_file(path, FILE_BYTES_MAX, &yaml_limits_body, err);
+    if (!stream)
         return false;
-    stream = yaml_parse(text.data ? text.data : "", text.len, &yaml_limits_body, err);
-    if (!stream) {
-        error_prefix(err, "%s: ", path);
-        return false;
-    }
     place.stream = stream;
     if (yaml_count(stream) != 1)
         return error_set(err, ERR_INVALID, "", "%s: a file of devices is one YAML document", path);

@@ -38,6 +38,21 @@ const char *doc_text(const json_t *doc, const char *path)
     return json_string_value(doc_at(doc, path));
 }
 
+const json_t *doc_named(const json_t *list, const char *name)
+{
+    const json_t *entry;
+    size_t i;
+
+    json_array_foreach(list, i, entry)
+    {
+        const char *its = json_string_value(json_object_get(entry, "name"));
+
+        if (its && name && strcmp(its, name) == 0)
+            return entry;
+    }
+    return NULL;
+}
+
 int64_t doc_time_ms(const json_t *doc, const char *path)
 {
     const char *text = doc_text(doc, path);

@@ -35,6 +35,10 @@ extern const struct yaml_limits yaml_limits_flow; /* limits of a JobFlow of 10^6
  */
 struct yaml_stream *yaml_parse(const char *text, size_t len, const struct yaml_limits *limits,
                                struct error *err);
+/** Reads a file of at most `max_bytes` and parses it as yaml_parse does. The errors, which may also be
+ * those of file_read, name the file. */
+struct yaml_stream *yaml_read_file(const char *path, size_t max_bytes,
+                                   const struct yaml_limits *limits, struct error *err);
 void yaml_stream_free(struct yaml_stream *stream); /* yaml_free belongs to libyaml */
 SCOPED_DEFINE_PTR(yaml, struct yaml_stream *, yaml_stream_free)
 

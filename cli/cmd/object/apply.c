@@ -180,7 +180,7 @@ static int run(const void *options, int n_operands, char **operands)
 {
     struct apply apply = {.options = options};
     scoped(manifests) struct manifests set = {0};
-    struct error err = {0};
+    int code = EXIT_OK;
     size_t *order;
 
     if (apply.options->files.count == 0 && n_operands == 0) {
@@ -189,11 +189,9 @@ static int run(const void *options, int n_operands, char **operands)
     }
     if (!load(apply.options, n_operands, operands, &set))
         return EXIT_REFUSED;
-    apply.client = client_open_at(&apply.options->endpoint, CLIENT_CHANGE, &err);
-    if (!apply.client) {
-        cli_error(&err);
-        return client_open_failed(&err);
-    }
+    apply.client = client_open_or_say(&apply.options->endpoint, CLIENT_CHANGE, &code);
+    if (!apply.client)
+        return code;
     order = preflight_order(&set); /* objects that others depend on come first */
     for (size_t i = 0; i < set.count; i++)
         apply_one(&apply, &set.items[order[i]]);

@@ -39,21 +39,6 @@ struct verdict {
 static const struct verdict approving = {COMMAND_APPROVE_STEP, "approved"};
 static const struct verdict rejecting = {COMMAND_REJECT_STEP, "rejected"};
 
-static const json_t *named(const json_t *list, const char *name)
-{
-    const json_t *one;
-    size_t i;
-
-    json_array_foreach(list, i, one)
-    {
-        const char *its = doc_text(one, "name");
-
-        if (its && strcmp(its, name) == 0)
-            return one;
-    }
-    return NULL;
-}
-
 /* Adds the names of steps that can be approved to the text of an error. */
 static bool refuse_step(const json_t *flow, const char *flow_name, const char *step,
                         struct error *err)
@@ -78,8 +63,8 @@ static bool refuse_step(const json_t *flow, const char *flow_name, const char *s
 static bool check_step(const json_t *flow, const char *flow_name, const char *step,
                        struct error *err)
 {
-    const json_t *spec = named(doc_at(flow, "spec.flows"), step);
-    const json_t *node = named(doc_at(flow, "status.nodes"), step);
+    const json_t *spec = doc_named(doc_at(flow, "spec.flows"), step);
+    const json_t *node = doc_named(doc_at(flow, "status.nodes"), step);
     const char *reason = node ? doc_text(node, "reason") : NULL;
     const char *phase = node ? doc_text(node, "phase") : NULL;
 
@@ -171,11 +156,9 @@ static int run(const struct verdict *verdict, const struct approve_options *opti
         cli_error(&err);
         return EXIT_REFUSED;
     }
-    client = client_open_at(&options->endpoint, CLIENT_CHANGE, &err);
-    if (!client) {
-        cli_error(&err);
-        return client_open_failed(&err);
-    }
+    client = client_open_or_say(&options->endpoint, CLIENT_CHANGE, &code);
+    if (!client)
+        return code;
     for (int i = 1; i < n_operands; i++) {
         err = (struct error){0};
         if (answer(client, verdict, client_namespace(client, options->namespace), flow.name,

@@ -321,6 +321,7 @@ static int run(const void *opaque, int n_operands, char **operands)
         .options = options, .operands = operands + 1, .n_operands = n_operands - 1};
     scoped(client) struct client *client = NULL;
     struct error err = {0};
+    int code = EXIT_OK;
     size_t at = 0;
     bool ok;
 
@@ -330,11 +331,9 @@ static int run(const void *opaque, int n_operands, char **operands)
         cli_errorf("\"%s\" is none of list, why, remove and prune", operands[0]);
         return EXIT_REFUSED;
     }
-    client = client_open_at(&options->endpoint, subcommands[at].access, &err);
-    if (!client) {
-        cli_error(&err);
-        return client_open_failed(&err);
-    }
+    client = client_open_or_say(&options->endpoint, subcommands[at].access, &code);
+    if (!client)
+        return code;
     call.client = client;
     call.ns = client_namespace(client, options->namespace);
     ok = subcommands[at].run(&call, &err);

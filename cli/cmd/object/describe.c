@@ -121,16 +121,15 @@ static int run(const void *options, int n_operands, char **operands)
     struct descriptions all = {.options = options};
     scoped(resources) struct resources resources = {0};
     struct error err = {0};
+    int code = EXIT_OK;
 
     if (!resources_parse(n_operands, operands, &resources, &err)) {
         cli_error(&err);
         return EXIT_REFUSED;
     }
-    all.client = client_open_at(&all.options->endpoint, CLIENT_LOOK, &err);
-    if (!all.client) {
-        cli_error(&err);
-        return client_open_failed(&err);
-    }
+    all.client = client_open_or_say(&all.options->endpoint, CLIENT_LOOK, &code);
+    if (!all.client)
+        return code;
     for (size_t i = 0; i < resources.count; i++)
         describe_resource(&all, &resources.items[i]);
     if (!all.printed && !all.failed)

@@ -449,12 +449,11 @@ static int explain_schedule(const struct explain_options *options, const struct 
     scoped(buf) struct buf path = {0}, text = {0};
     scoped(json) json_t *doc = NULL;
     struct error err = {0};
+    int code = EXIT_OK;
 
-    client = client_open_at(&options->endpoint, CLIENT_LOOK, &err);
-    if (!client) {
-        cli_error(&err);
-        return client_open_failed(&err);
-    }
+    client = client_open_or_say(&options->endpoint, CLIENT_LOOK, &code);
+    if (!client)
+        return code;
     resource_write_path(one->kind, client_namespace(client, options->namespace), one->name, &path);
     doc = client_get(client, path.data, &err);
     if (!doc || !schedule_text_init(doc, &schedule, &err)) {

@@ -244,11 +244,9 @@ static int run(const void *opaque, int n_operands, char **operands)
     struct error err = {0};
     int code = EXIT_FAILED;
 
-    client = client_open_at(&options->endpoint, CLIENT_LOOK, &err);
-    if (!client) {
-        cli_error(&err);
-        return client_open_failed(&err);
-    }
+    client = client_open_or_say(&options->endpoint, CLIENT_LOOK, &code);
+    if (!client)
+        return code;
     query.ns = client_namespace(client, options->namespace);
     if (!list_each(client, &query, take_run, &runs, NULL, &err)) {
         cli_error(&err);

@@ -505,11 +505,9 @@ static int run(const void *options, int n_operands, char **operands)
         cli_error(&err);
         return EXIT_REFUSED;
     }
-    logs.client = client_open_at(&logs.options->endpoint, CLIENT_LOOK, &err);
-    if (!logs.client) {
-        cli_error(&err);
-        return client_open_failed(&err);
-    }
+    logs.client = client_open_or_say(&logs.options->endpoint, CLIENT_LOOK, &code);
+    if (!logs.client)
+        return code;
     code = print(&logs);
     json_decref(logs.doc);
     client_close(logs.client);

@@ -218,12 +218,10 @@ static int run_all(const struct again_options *options, const struct resources *
     struct error err = {0};
     int code = EXIT_OK;
 
-    client =
-        client_open_at(&options->endpoint, options->dry_run ? CLIENT_LOOK : CLIENT_CHANGE, &err);
-    if (!client) {
-        cli_error(&err);
-        return client_open_failed(&err);
-    }
+    client = client_open_or_say(&options->endpoint, options->dry_run ? CLIENT_LOOK : CLIENT_CHANGE,
+                                &code);
+    if (!client)
+        return code;
     for (size_t i = 0; i < flows->count; i++) {
         const struct again again = {client, client_namespace(client, options->namespace),
                                     flows->items[i].name, *rerun, retry};

@@ -306,11 +306,9 @@ static int control(const struct control *control, const struct control_options *
         cli_error(&err);
         return EXIT_REFUSED;
     }
-    c.client = client_open_at(&options->endpoint, CLIENT_CHANGE, &err);
-    if (!c.client) {
-        cli_error(&err);
-        return client_open_failed(&err);
-    }
+    c.client = client_open_or_say(&options->endpoint, CLIENT_CHANGE, &code);
+    if (!c.client)
+        return code;
     for (size_t i = 0; i < named.count; i++) {
         const struct resource *one = &named.items[i];
 

@@ -305,16 +305,15 @@ static int run(const void *opaque, int n_operands, char **operands)
     scoped(resources) struct resources named = {0};
     scoped(client) struct client *client = NULL;
     struct error err = {0};
+    int code = EXIT_OK;
 
     if (!parse(n_operands, operands, &named, &err)) {
         cli_error(&err);
         return EXIT_REFUSED;
     }
-    client = client_open_at(&options->endpoint, CLIENT_CHANGE, &err);
-    if (!client) {
-        cli_error(&err);
-        return client_open_failed(&err);
-    }
+    client = client_open_or_say(&options->endpoint, CLIENT_CHANGE, &code);
+    if (!client)
+        return code;
     if (options->wait && !client_is_live(client)) {
         scoped_str why = client_not_live_reason(client);
 

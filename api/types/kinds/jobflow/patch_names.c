@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "api/types/checks.h"
+#include "api/types/text/doc.h"
 #include "api/types/text/suggest.h"
 
 static const char *text_of(const json_t *object, const char *member)
@@ -19,22 +20,6 @@ static bool has_directive(const json_t *element, const char *directive)
     const char *text = text_of(element, "$patch");
 
     return text && strcmp(text, directive) == 0;
-}
-
-/* Returns the element of a list that has the name, or NULL. */
-static const json_t *named(const json_t *list, const char *name)
-{
-    const json_t *element;
-    size_t i;
-
-    json_array_foreach(list, i, element)
-    {
-        const char *other = text_of(element, "name");
-
-        if (other && strcmp(other, name) == 0)
-            return element;
-    }
-    return NULL;
 }
 
 /* The containers of one list of a task. */
@@ -77,7 +62,7 @@ static void check_container(const struct patched_list *of, size_t at, const char
 
     if (!name || has_directive(container, "delete"))
         return;
-    is_known = named(of->known, name) || named(of->before, name);
+    is_known = doc_named(of->known, name) || doc_named(of->before, name);
     if (is_known && adds)
         FINDING(errors, ("%s.template.spec.%s[%zu].name", path, of->kind->member, at),
                 "task \"%s\" of the template has a %s \"%s\" already: \"$patch: add\" is for a new "
@@ -171,7 +156,7 @@ void jobflow_check_patch_names(const struct job_spec *template, const json_t *pa
     {
         const struct job_task *known = task_of(template, tasks, at);
         const char *name = text_of(task, "name");
-        const json_t *earlier = name ? named(json_object_get(before, "tasks"), name) : NULL;
+        const json_t *earlier = name ? doc_named(json_object_get(before, "tasks"), name) : NULL;
         scoped(buf) struct buf where = {0};
 
         buf_printf(&where, "%s.tasks[%zu]", path, at);

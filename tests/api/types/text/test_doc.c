@@ -36,10 +36,22 @@ static void values_are_found_by_the_paths_of_findings(void **state)
     check("of nothing", doc_at(NULL, "a") == NULL);
 }
 
+static void an_entry_of_a_list_is_found_by_its_name(void **state)
+{
+    scoped(json) json_t *list = json_loads(
+        "[1, {\"name\":2}, {\"name\":\"a\",\"at\":0}, {\"name\":\"a\",\"at\":1}]", 0, NULL);
+
+    check("the first", doc_named(list, "a") == json_array_get(list, 2));
+    check("absent", doc_named(list, "b") == NULL);
+    check("no name", doc_named(list, NULL) == NULL);
+    check("no list", doc_named(NULL, "a") == NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_are_found_by_the_paths_of_findings),
+        cmocka_unit_test(an_entry_of_a_list_is_found_by_its_name),
     };
 
     return cmocka_run_group_tests(tests, NULL, NULL);

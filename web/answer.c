@@ -93,3 +93,17 @@ void *web_answer_error(struct web_server *server, struct api_response *response,
     status_write_error(err, &(struct status_subject){0}, &answer.body);
     return web_answer(server, response, &answer);
 }
+
+void *web_refuse(struct web_server *server, struct api_response *response, enum error_code code,
+                 const char *why)
+{
+    struct error err = {0};
+
+    error_set(&err, code, "", "%s", why);
+    return web_answer_error(server, response, &err);
+}
+
+void *web_refuse_method(struct web_server *server, struct api_response *response)
+{
+    return web_refuse(server, response, ERR_METHOD, "this method is not allowed here");
+}

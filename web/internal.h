@@ -1,6 +1,6 @@
 #pragma once
 /*
- * What the parts of the gateway share. server.c decides which part answers a request; each part
+ * What the parts of the gateway share. site.c decides which part answers a request; each part
  * returns a stream, which is the response under way.
  */
 #include <sys/queue.h>
@@ -26,6 +26,8 @@ struct web_server {
     unsigned generation; /* generation of the upstream when the stream began */
     struct child_queue *children;
 };
+/** Returns the options of the site; borrowed. */
+const struct web_site_options *web_site_options(const struct web_site *site);
 /** Connects a server with the site whose requests it answers. */
 void web_site_take(struct web_site *site, struct web_server *server);
 
@@ -85,9 +87,35 @@ void *web_answer(struct web_server *server, struct api_response *response,
                  struct web_answer *answer);
 void *web_answer_error(struct web_server *server, struct api_response *response,
                        const struct error *err);
+/** Refuses a request with this error and sentence. */
+void *web_refuse(struct web_server *server, struct api_response *response, enum error_code code,
+                 const char *why);
+void *web_refuse_method(struct web_server *server, struct api_response *response);
 /** Passes an answer to the transport at once, for streams that end themselves. */
 void web_answer_now(struct api_response *response, struct web_answer *answer);
 void web_answer_error_now(struct api_response *response, const struct error *err);
+
+/* page_files.c */
+
+/** Every path below /ui/ that is the page's own: its HTML. */
+void *web_shell(struct web_server *server, const struct web_request *request,
+                struct api_response *response);
+/** /ui/a/DIGEST/NAME: a file of the page */
+void *web_asset(struct web_server *server, const struct web_request *request,
+                struct api_response *response);
+
+/* signin_requests.c */
+
+/** /ui/signin: exchanges the ticket of a link, or a token, for a sign-in */
+void *web_sign_in(struct web_server *server, const struct web_request *request,
+                  struct api_response *response);
+/** /ui/signout */
+void *web_sign_out(struct web_server *server, const struct web_request *request,
+                   struct api_response *response);
+/** /ui/ticket: makes a ticket with exactly the rights of the client, which shows its credential as a
+ * client of the API. A page of a browser cannot ask: its key is no such credential. */
+void *web_ticket(struct web_server *server, const struct web_request *request,
+                 struct api_response *response);
 
 /* forward.c: /ui/api/… */
 void *web_forward(struct web_server *server, const struct web_request *request,

@@ -7,9 +7,7 @@
 #include <string.h>
 
 #include "api/server/auth/identity.h"
-#include "api/server/message/gzip.h"
 #include "base/mem.h"
-#include "base/secret.h"
 #include "web/gateway.h"
 #include "web/internal.h"
 #include "web/request_check.h"
@@ -19,7 +17,6 @@ enum {
     CONTROL_BODY_MAX = 64 << 10,
     FORWARD_BODY_MAX = 64 << 20,
     PLAN_BODY_MAX = 4 << 20,
-    TICKET_MS = 10 * 60 * 1000, /* how long a link works */
     NS_PER_MS = 1000000,
 };
 
@@ -58,196 +55,11 @@ static struct web_site *of(struct http_handler *handler)
     return container_of(handler, struct web_site, handler);
 }
 
-static void *refuse_as(struct web_server *server, struct api_response *response,
-                       enum error_code code, const char *why)
-{
-    struct error err = {0};
-
-    error_set(&err, code, "", "%s", why);
-    return web_answer_error(server, response, &err);
-}
-
-/* The files of the page. */
-
-static bool is_read(enum api_method method)
-{
-    return method == API_GET || method == API_HEAD;
-}
-
-static void *answer_method(struct web_server *server, struct api_response *response)
-{
-    return refuse_as(server, response, ERR_METHOD, "this method is not allowed here");
-}
-
-static bool names_tag(struct header_value header, const char *tag)
-{
-    return header.text && memmem(header.text, header.len, tag, strlen(tag)) != NULL;
-}
-
-static void *answer_shell(struct web_server *server, const struct web_request *request,
-                          struct api_response *response)
-{
-    const struct buf *shell = assets_shell(server->assets);
-    scoped_str tag =
-        mem_printf("\"%s-%s\"", assets_digest(server->assets), signins_id(server->signins));
-    scoped_str etag = mem_printf("ETag: %s", tag);
-    struct web_answer answer = {.status = 200,
-                                .media_type = "text/html; charset=utf-8",
-                                .headers = {"Cache-Control: no-cache", etag}};
-
-    if (!is_read(request->http->method))
-        return answer_method(server, response);
-    if (names_tag(request->head.if_none_match, tag))
-        answer.status = 304;
-    else
-        buf_add(&answer.body, shell->data, shell->len);
-    return web_answer(server, response, &answer);
-}
-
-/* /ui/a/DIGEST/NAME */
-static void *answer_asset(struct web_server *server, const struct web_request *request,
-                          struct api_response *response)
-{
-    const struct request_target *target = &request->target;
-    bool ours =
-        target->n_segments == 4 && strcmp(target->segments[2], assets_digest(server->assets)) == 0;
-    const struct asset *asset = ours ? assets_find(server->assets, target->segments[3]) : NULL;
-    bool gzip = gzip_is_accepted(request->http->accept_encoding);
-    struct web_answer answer = {.status = 200,
-                                .headers = {"Cache-Control: public, max-age=31536000, immutable",
-                                            "Vary: Accept-Encoding",
-                                            gzip ? "Content-Encoding: gzip" : NULL}};
-
-    if (!is_read(request->http->method))
-        return answer_method(server, response);
-    if (!asset)
-        return refuse_as(server, response, ERR_NOT_FOUND, "there is no such file of this page");
-    answer.media_type = asset->media_type;
-    if (gzip)
-        buf_add(&answer.body, asset->gzipped, asset->gzipped_len);
-    else
-        assets_inflate(asset, &answer.body);
-    return web_answer(server, response, &answer);
-}
-
-/* Signing in and out. */
-
-/* Returns the body as a document, which the caller releases; NULL for anything else. */
-static json_t *read_body(const struct api_request *request)
-{
-    return json_loadb(request->body_len ? request->body : "", request->body_len,
-                      JSON_REJECT_DUPLICATES, NULL);
-}
-
-/* Exchanges the ticket of a link. A text that is no ticket counts as a try with a wrong one. */
-static bool by_ticket(struct web_site *site, const struct web_request *request, const json_t *body,
-                      struct signin_keys *out, struct error *err)
-{
-    const char *ticket = json_string_value(json_object_get(body, "ticket"));
-    const struct signin_try attempt = {.ticket = ticket ? ticket : "",
-                                       .len = ticket ? strlen(ticket) : 0,
-                                       .cookie = request->head.cookie,
-                                       .peer = request->http->peer};
-
-    return signins_redeem(site->signins, &attempt, out, err);
-}
-
-/* Exchanges a token, which is not stored. */
-static bool by_token(struct web_site *site, const struct web_request *request, const char *token,
-                     struct signin_keys *out, struct error *err)
-{
-    scoped(buf) struct buf credential = {0};
-    const char *peer = request->http->peer;
-
-    if (!signins_count_try(site->signins, peer, err))
-        return false;
-    if (site->options.take_token(site->options.ctx, token, peer, &credential)) {
-        signins_make(site->signins, credential.data, out);
-        return true;
-    }
-    signins_log_failure(site->signins, peer);
-    return error_set(err, ERR_UNAUTHORIZED, "",
-                     "the daemon does not know this token: it may be revoked or over");
-}
-
 static bool is_json(const struct api_request *request)
 {
     return request->content_type && strncmp(request->content_type, "application/json", 16) == 0 &&
            strchr("; ", request->content_type[16]);
 }
-
-static void *sign_in(struct web_server *server, const struct web_request *request,
-                     struct api_response *response)
-{
-    struct web_site *site = server->site;
-    scoped(json) json_t *body = read_body(request->http);
-    const char *token = json_string_value(json_object_get(body, "token"));
-    struct signin_keys keys = {0};
-    struct buf cookie = {0};
-    struct web_answer answer = {.status = 200};
-    struct error err = {0};
-    void *stream;
-
-    if (!(token && site->options.take_token ? by_token(site, request, token, &keys, &err)
-                                            : by_ticket(site, request, body, &keys, &err)))
-        return web_answer_error(server, response, &err);
-    signins_write_cookie(site->signins, keys.cookie, &cookie);
-    answer.headers[0] = cookie.data;
-    buf_printf(&answer.body, "{\"key\":\"%s\",\"id\":\"%s\"}", keys.key, signins_id(site->signins));
-    stream = web_answer(server, response, &answer);
-    OPENSSL_cleanse(&keys, sizeof keys);
-    secret_wipe(&cookie);
-    if (site->options.signed_in)
-        site->options.signed_in(site->options.ctx);
-    return stream;
-}
-
-static void *sign_out(struct web_server *server, const struct web_request *request,
-                      struct api_response *response)
-{
-    struct buf cookie = {0};
-    struct web_answer answer = {.status = 200};
-    void *stream;
-
-    signins_end(server->signins, request->signin, "signed out");
-    signins_write_cookie(server->signins, NULL, &cookie);
-    answer.headers[0] = cookie.data;
-    buf_str(&answer.body, "{}");
-    stream = web_answer(server, response, &answer);
-    buf_release(&cookie);
-    return stream;
-}
-
-/* Makes a ticket for exactly the rights of the client, which has shown its credential as one of the
- * API. A page of a browser cannot: its key is no such credential. */
-static void *make_ticket(struct web_server *server, const struct web_request *request,
-                         struct api_response *response)
-{
-    struct web_site *site = server->site;
-    const struct web_site_options *options = &site->options;
-    scoped(buf) struct buf credential = {0};
-    char ticket[SIGNIN_SECRET_TEXT + 1];
-    struct web_answer answer = {.status = 201};
-    void *stream;
-
-    if (!options->may_link)
-        return refuse_as(server, response, ERR_NOT_FOUND, "there is nothing at this path");
-    if (request->signin != SIGNIN_NONE || !request->http->identity ||
-        !options->may_link(options->ctx, request->http->identity, &credential))
-        return refuse_as(server, response, ERR_UNAUTHORIZED,
-                         "a link is made for a client that shows a token, or asks over the "
-                         "daemon's socket");
-    signins_ticket(site->signins, credential.data, TICKET_MS, ticket);
-    buf_printf(&answer.body, "{\"ticket\":\"%s\"", ticket);
-    if (options->url)
-        buf_printf(&answer.body, ",\"url\":\"%s\"", options->url);
-    buf_char(&answer.body, '}');
-    OPENSSL_cleanse(ticket, sizeof ticket);
-    stream = web_answer(server, response, &answer);
-    return stream;
-}
-
-/* The parts by the segments behind /ui/. */
 
 enum needs { NEEDS_NOTHING, NEEDS_KEY };
 
@@ -259,10 +71,10 @@ static const struct part {
     enum api_method method;     /* the only method; OTHER: the part decides */
     part_fn answer;
 } parts[] = {
-    {"a",       NULL,      NEEDS_NOTHING, 0,                API_OTHER, answer_asset},
-    {"signin",  NULL,      NEEDS_NOTHING, SIGNIN_BODY_MAX,  API_POST,  sign_in},
-    {"ticket",  NULL,      NEEDS_NOTHING, SIGNIN_BODY_MAX,  API_POST,  make_ticket},
-    {"signout", NULL,      NEEDS_KEY,     CONTROL_BODY_MAX, API_POST,  sign_out},
+    {"a",       NULL,      NEEDS_NOTHING, 0,                API_OTHER, web_asset},
+    {"signin",  NULL,      NEEDS_NOTHING, SIGNIN_BODY_MAX,  API_POST,  web_sign_in},
+    {"ticket",  NULL,      NEEDS_NOTHING, SIGNIN_BODY_MAX,  API_POST,  web_ticket},
+    {"signout", NULL,      NEEDS_KEY,     CONTROL_BODY_MAX, API_POST,  web_sign_out},
     {"api",     NULL,      NEEDS_KEY,     FORWARD_BODY_MAX, API_OTHER, web_forward},
     {"v1",      "me",      NEEDS_KEY,     0,                API_GET,   web_me},
     {"v1",      "explain", NEEDS_KEY,     0,                API_GET,   web_explain},
@@ -310,20 +122,20 @@ static void *answer_part(struct web_server *server, const struct web_request *re
     const struct part *part = part_of(&request->target, &is_shell);
 
     if (request->http->method == API_OPTIONS || request->http->method == API_OTHER)
-        return answer_method(server, response);
+        return web_refuse_method(server, response);
     if (is_shell)
-        return answer_shell(server, request, response);
+        return web_shell(server, request, response);
     if ((!part || part->needs == NEEDS_KEY) && request->signin == SIGNIN_NONE)
         return refuse_key(server, response);
     if (!part)
-        return refuse_as(server, response, ERR_NOT_FOUND, "there is nothing at this path");
+        return web_refuse(server, response, ERR_NOT_FOUND, "there is nothing at this path");
     if (part->method != API_OTHER && part->method != request->http->method)
-        return answer_method(server, response);
+        return web_refuse_method(server, response);
     if (request->http->method == API_POST && strcmp(part->first, "api") != 0 &&
         !is_json(request->http))
-        return refuse_as(server, response, ERR_MEDIA_TYPE, "the body must be application/json");
+        return web_refuse(server, response, ERR_MEDIA_TYPE, "the body must be application/json");
     if (part->body_max < request->http->body_len)
-        return refuse_as(server, response, ERR_TOO_LARGE, "the body is too large");
+        return web_refuse(server, response, ERR_TOO_LARGE, "the body is too large");
     return part->answer(server, request, response);
 }
 
@@ -481,6 +293,11 @@ static const struct http_handler_ops ops = {
     .headers = headers,
     .keeps_head = true,
 };
+
+const struct web_site_options *web_site_options(const struct web_site *site)
+{
+    return &site->options;
+}
 
 void web_exchange_ended(struct web_site *site)
 {

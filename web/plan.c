@@ -14,21 +14,25 @@
 #include "api/types/text/yaml.h"
 #include "base/mem.h"
 #include "base/secret.h"
-#include "web/child.h"
-#include "web/internal.h"
+#include "web/child_answer.h"
 #include "web/topic_internal.h"
 
 struct plan {
-    struct web_stream stream;
-    struct child child;
+    struct child_answer answer;
     struct buf manifests;
     char *ns;
     json_t *documents;
 };
 
-static void release(struct plan *plan)
+static struct plan *of(struct child_answer *answer)
 {
-    child_release(&plan->child);
+    return container_of(answer, struct plan, answer);
+}
+
+static void release(struct child_answer *answer)
+{
+    struct plan *plan = of(answer);
+
     secret_wipe(&plan->manifests);
     mem_free(plan->ns);
     json_decref(plan->documents);
@@ -104,9 +108,10 @@ static void add_lines(json_t *lines, const struct buf *text)
     }
 }
 
-static void on_done(struct child *child)
+static void write_answer(struct child_answer *to)
 {
-    struct plan *plan = container_of(child, struct plan, child);
+    struct plan *plan = of(to);
+    struct child *child = &to->child;
     scoped(json) json_t *answer = json_object();
     scoped(json) json_t *printed =
         json_loadb(child->out.len ? child->out.data : "", child->out.len, 0, NULL);
@@ -123,24 +128,7 @@ static void on_done(struct child *child)
     if (printed)
         json_object_set(answer, "plan", printed);
     json_text(answer, &content.body);
-    web_answer_now(plan->stream.response, &content);
-    release(plan);
-}
-
-static void cancel(struct web_stream *stream)
-{
-    release(container_of(stream, struct plan, stream));
-}
-
-static const struct web_stream_ops ops = {.cancel = cancel};
-
-static void *refuse(struct plan *plan, const struct error *err)
-{
-    struct web_server *server = plan->stream.server;
-    struct api_response *response = plan->stream.response;
-
-    release(plan);
-    return web_answer_error(server, response, err);
+    web_answer_now(to->stream.response, &content);
 }
 
 /* Takes manifests and namespace out of the body. */
@@ -155,7 +143,8 @@ static bool read_body(struct plan *plan, const struct api_request *request, stru
         return error_set(err, ERR_BAD_REQUEST, "",
                          "the body is {\"manifests\": TEXT, \"namespace\": NAME}");
     buf_add(&plan->manifests, json_string_value(text), json_string_length(text));
-    plan->ns = mem_strdup(ns ? ns : upstream_namespace(plan->stream.server->options.upstream));
+    plan->ns =
+        mem_strdup(ns ? ns : upstream_namespace(plan->answer.stream.server->options.upstream));
     return list_documents(plan, err);
 }
 
@@ -165,16 +154,15 @@ void *web_plan(struct web_server *server, const struct web_request *request,
     struct plan *plan = mem_alloc(sizeof *plan);
     struct error err = {0};
 
-    plan->stream = (struct web_stream){&ops, server, response};
+    child_answer_init(&plan->answer, server, response);
+    plan->answer.write = write_answer;
+    plan->answer.release = release;
+    plan->answer.child.in = &plan->manifests;
     plan->documents = json_array();
-    plan->child.done = on_done;
-    plan->child.in = &plan->manifests;
     if (!read_body(plan, request->http, &err))
-        return refuse(plan, &err);
-    memcpy(plan->child.arguments,
+        return child_answer_refuse(&plan->answer, &err);
+    memcpy(plan->answer.child.arguments,
            ((const char *[]){"plan", "-", "--output", "json", "--namespace", plan->ns}),
            6 * sizeof(char *));
-    if (!child_start(server->children, &plan->child, &err))
-        return refuse(plan, &err);
-    return &plan->stream;
+    return child_answer_start(&plan->answer);
 }

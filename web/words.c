@@ -7,17 +7,15 @@
 
 #include "api/types/text/doc.h"
 #include "base/mem.h"
-#include "web/child.h"
+#include "web/child_answer.h"
 #include "web/gateway.h"
-#include "web/internal.h"
 #include "web/topic_internal.h"
 
 static const char columns_type[] = "application/vnd.jobflow.columns";
 enum { STEPS_MAX = 50, NS_SEGMENT = 6, NAME_SEGMENT = 8 };
 
 struct words {
-    struct web_stream stream;
-    struct child child;
+    struct child_answer answer;
     char *ns, *operand;
     char *steps[STEPS_MAX];
     const char *media_type; /* of the answer; NULL: JSON */
@@ -26,9 +24,15 @@ struct words {
     void (*write)(const struct words *words, const struct buf *printed, struct buf *out);
 };
 
-static void release(struct words *words)
+static struct words *of(struct child_answer *answer)
 {
-    child_release(&words->child);
+    return container_of(answer, struct words, answer);
+}
+
+static void release(struct child_answer *answer)
+{
+    struct words *words = of(answer);
+
     for (size_t i = 0; i < STEPS_MAX; i++)
         mem_free(words->steps[i]);
     mem_free(words->ns);
@@ -36,62 +40,34 @@ static void release(struct words *words)
     mem_free(words);
 }
 
-static void on_done(struct child *child)
+static void write_answer(struct child_answer *to)
 {
-    struct words *words = container_of(child, struct words, child);
+    struct words *words = of(to);
     struct web_answer answer = {
         .status = 200,
         .media_type = words->media_type,
         .headers = {words->is_file ? "Content-Disposition: attachment" : NULL}};
-    struct error err = child->err;
 
-    if (err.code != ERR_NONE) {
-        web_answer_error_now(words->stream.response, &err);
+    if (to->child.err.code != ERR_NONE) {
+        web_answer_error_now(to->stream.response, &to->child.err);
     } else {
-        words->write(words, &child->out, &answer.body);
-        web_answer_now(words->stream.response, &answer);
+        words->write(words, &to->child.out, &answer.body);
+        web_answer_now(to->stream.response, &answer);
     }
-    release(words);
 }
-
-static void cancel(struct web_stream *stream)
-{
-    release(container_of(stream, struct words, stream));
-}
-
-static const struct web_stream_ops ops = {.cancel = cancel};
 
 static struct words *words_new(struct web_server *server, struct api_response *response,
                                const char *ns, size_t ns_len, const char *name)
 {
     struct words *words = mem_alloc(sizeof *words);
 
-    words->stream = (struct web_stream){&ops, server, response};
-    words->child.done = on_done;
+    child_answer_init(&words->answer, server, response);
+    words->answer.write = write_answer;
+    words->answer.release = release;
     words->ns = mem_printf("%.*s", (int)ns_len, ns);
     /* No file has such a name by chance; a file would be read instead. */
     words->operand = mem_printf("jobflows.flow.volcano.sh/%s", name);
     return words;
-}
-
-static void *start(struct words *words)
-{
-    struct web_server *server = words->stream.server;
-    struct api_response *response = words->stream.response;
-    struct error err = {0};
-
-    if (child_start(server->children, &words->child, &err))
-        return &words->stream;
-    release(words);
-    return web_answer_error(server, response, &err);
-}
-
-static void *refuse(struct web_server *server, struct api_response *response, const char *why)
-{
-    struct error err = {0};
-
-    error_set(&err, ERR_BAD_REQUEST, "", "%s", why);
-    return web_answer_error(server, response, &err);
 }
 
 static json_t *document_of(const struct buf *printed)
@@ -121,17 +97,17 @@ void *web_graph(struct web_server *server, const struct web_request *request,
     struct words *words;
 
     if (!topic_is_name(ns, strlen(ns)) || !topic_is_name(name, strlen(name)))
-        return refuse(server, response, "that is no name of a flow");
+        return web_refuse(server, response, ERR_BAD_REQUEST, "that is no name of a flow");
     if (part && strcmp(part, "steps") != 0)
-        return refuse(server, response, "\"part\" must be steps");
+        return web_refuse(server, response, ERR_BAD_REQUEST, "\"part\" must be steps");
     words = words_new(server, response, ns, strlen(ns), name);
     words->write = part ? write_as_printed : write_graph;
     words->media_type = part ? columns_type : NULL;
-    memcpy(words->child.arguments,
+    memcpy(words->answer.child.arguments,
            ((const char *[]){"graph", words->operand, "--namespace", words->ns, "--output",
                              part ? "columns" : "json", part ? NULL : "--positions"}),
            7 * sizeof(char *));
-    return start(words);
+    return child_answer_start(&words->answer);
 }
 
 /* Reads NAMESPACE/NAME; false for anything else. */
@@ -157,18 +133,18 @@ static void *start_file(struct web_server *server, const struct web_request *req
     size_t n = 0, ns_len;
 
     if (!read_flow(flow, &ns_len, &name))
-        return refuse(server, response, "\"flow\" must be NAMESPACE/NAME");
+        return web_refuse(server, response, ERR_BAD_REQUEST, "\"flow\" must be NAMESPACE/NAME");
     words = words_new(server, response, flow, ns_len, name);
     words->write = write_as_printed;
     words->media_type = media_type;
     words->is_file = true;
-    words->child.arguments[n++] = *arguments++;
-    words->child.arguments[n++] = words->operand;
-    words->child.arguments[n++] = "--namespace";
-    words->child.arguments[n++] = words->ns;
+    words->answer.child.arguments[n++] = *arguments++;
+    words->answer.child.arguments[n++] = words->operand;
+    words->answer.child.arguments[n++] = "--namespace";
+    words->answer.child.arguments[n++] = words->ns;
     while (*arguments)
-        words->child.arguments[n++] = *arguments++;
-    return start(words);
+        words->answer.child.arguments[n++] = *arguments++;
+    return child_answer_start(&words->answer);
 }
 
 void *web_report(struct web_server *server, const struct web_request *request,
@@ -183,7 +159,7 @@ void *web_report(struct web_server *server, const struct web_request *request,
                 server, request, response,
                 (const char *[]){"report", "--output", "-", "--logs", choices[i], NULL},
                 "text/html; charset=utf-8");
-    return refuse(server, response, "\"logs\" must be failed, none or all");
+    return web_refuse(server, response, ERR_BAD_REQUEST, "\"logs\" must be failed, none or all");
 }
 
 void *web_trace(struct web_server *server, const struct web_request *request,
@@ -202,13 +178,13 @@ void *web_raw(struct web_server *server, const struct web_request *request,
     struct words *words;
 
     if (!topic_is_name(ns, strlen(ns)) || !topic_is_name(name, strlen(name)))
-        return refuse(server, response, "that is no name of a flow");
+        return web_refuse(server, response, ERR_BAD_REQUEST, "that is no name of a flow");
     words = words_new(server, response, ns, strlen(ns), name);
     words->write = write_as_printed;
     words->steps[0] = mem_strdup(gateway_target(request->http->target));
-    memcpy(words->child.arguments, ((const char *[]){"get", "--raw", words->steps[0]}),
+    memcpy(words->answer.child.arguments, ((const char *[]){"get", "--raw", words->steps[0]}),
            3 * sizeof(char *));
-    return start(words);
+    return child_answer_start(&words->answer);
 }
 
 /* Each step as `graph -o json` has it, with the sentence in "text". */
@@ -272,18 +248,20 @@ void *web_explain(struct web_server *server, const struct web_request *request,
 {
     const char *flow = request_query(&request->target, "flow"), *name;
     const char **arguments;
+    struct error err = {0};
     struct words *words;
     size_t n = 0, ns_len;
 
     if (!read_flow(flow, &ns_len, &name))
-        return refuse(server, response, "\"flow\" must be NAMESPACE/NAME");
+        return web_refuse(server, response, ERR_BAD_REQUEST, "\"flow\" must be NAMESPACE/NAME");
     words = words_new(server, response, flow, ns_len, name);
     if (!take_steps(words, &request->target)) {
-        release(words);
-        return refuse(server, response, "\"step\" must name 1 to 50 steps, separated by commas");
+        error_set(&err, ERR_BAD_REQUEST, "",
+                  "\"step\" must name 1 to 50 steps, separated by commas");
+        return child_answer_refuse(&words->answer, &err);
     }
     words->write = write_explained;
-    arguments = words->child.arguments;
+    arguments = words->answer.child.arguments;
     arguments[n++] = "explain";
     arguments[n++] = words->operand;
     for (size_t i = 0; i < STEPS_MAX && words->steps[i]; i++)
@@ -292,7 +270,7 @@ void *web_explain(struct web_server *server, const struct web_request *request,
     arguments[n++] = words->ns;
     arguments[n++] = "--output";
     arguments[n++] = "json";
-    return start(words);
+    return child_answer_start(&words->answer);
 }
 
 /* {"text": …}: what the command prints, two columns. */
@@ -314,15 +292,16 @@ void *web_foresee(struct web_server *server, const struct web_request *request,
     size_t ns_len;
 
     if (!read_flow(flow, &ns_len, &name))
-        return refuse(server, response, "\"flow\" must be NAMESPACE/NAME");
+        return web_refuse(server, response, ERR_BAD_REQUEST, "\"flow\" must be NAMESPACE/NAME");
     if (!steps || (from && only) || !*steps || *steps == '-')
-        return refuse(server, response, "either \"from\" or \"only\" must name steps");
+        return web_refuse(server, response, ERR_BAD_REQUEST,
+                          "either \"from\" or \"only\" must name steps");
     words = words_new(server, response, flow, ns_len, name);
     words->write = write_text;
     words->steps[0] = mem_strdup(steps);
-    memcpy(words->child.arguments,
+    memcpy(words->answer.child.arguments,
            ((const char *[]){"rerun", words->operand, from ? "--from" : "--only", words->steps[0],
                              "--dry-run", "--namespace", words->ns}),
            7 * sizeof(char *));
-    return start(words);
+    return child_answer_start(&words->answer);
 }

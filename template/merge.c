@@ -1,6 +1,6 @@
 /*
- * The merge tables and the merge. Recursion is bounded by the depth of the tables. Values below the
- * tables are shared by reference, except where directives and nulls have to be taken out.
+ * The merge. Recursion is bounded by the depth of the tables (template/merge_rows.h). Values below
+ * the tables are shared by reference, except where directives and nulls have to be taken out.
  */
 #include "template/merge.h"
 
@@ -8,86 +8,7 @@
 
 #include "base/buf.h"
 #include "base/mem.h"
-
-enum merge_how {
-    REPLACE,   /* replaces the value; also used for members without a row */
-    BY_KEY,    /* an object whose members are replaced one by one */
-    RECURSE,   /* an object that is merged by the rows of `of` */
-    LIST,      /* a list whose elements are matched by `keys` and replaced */
-    LIST_DEEP, /* a list whose elements are matched by `keys` and merged by the rows of `of` */
-};
-
-/* A member that two elements of a list must have in common to match, and the value that stands for
- * an absent member. An element without the first key has no name, unless that key has such a
- * value. */
-struct merge_key {
-    const char *member, *absent;
-};
-
-struct merge_row { /* NOLINT(clang-analyzer-optin.performance.Padding): in reading order */
-    const char *member;
-    enum merge_how how;
-    struct merge_key keys[3];
-    const char *instead;        /* key of patch elements that lack the first key (volumeMounts) */
-    bool first_key_is_enough;   /* a patch element may name the first key alone (tolerations) */
-    const struct merge_row *of; /* rows of the object or the elements; ends with {0} */
-};
-
-/* clang-format off */
-static const struct merge_row resources_rows[] = {
-    {"requests", BY_KEY},
-    {"limits",   BY_KEY},
-    {0},
-};
-
-static const struct merge_row container_rows[] = {
-    {"env",           LIST, {{"name"}}},
-    {"volumeMounts",  LIST, {{"mountPath"}}, .instead = "name"},
-    {"volumeDevices", LIST, {{"devicePath"}}},
-    {"ports",         LIST, {{"containerPort"}, {"protocol", "TCP"}}},
-    {"resources",     RECURSE, .of = resources_rows},
-    {0},
-};
-
-static const struct merge_row pod_rows[] = {
-    {"containers",                LIST_DEEP, {{"name"}}, .of = container_rows},
-    {"initContainers",            LIST_DEEP, {{"name"}}, .of = container_rows},
-    {"ephemeralContainers",       LIST_DEEP, {{"name"}}, .of = container_rows},
-    {"volumes",                   LIST, {{"name"}}},
-    {"imagePullSecrets",          LIST, {{"name"}}},
-    {"resourceClaims",            LIST, {{"name"}}},
-    {"schedulingGates",           LIST, {{"name"}}},
-    {"nodeSelector",              BY_KEY},
-    {"tolerations",               LIST, {{"key", ""}, {"operator", "Equal"}, {"effect", ""}}, .first_key_is_enough = true},
-    {"hostAliases",               LIST, {{"ip"}}},
-    {"topologySpreadConstraints", LIST, {{"topologyKey"}, {"whenUnsatisfiable", ""}}},
-    {0},
-};
-
-static const struct merge_row metadata_rows[] = {
-    {"labels",      BY_KEY},
-    {"annotations", BY_KEY},
-    {0},
-};
-
-static const struct merge_row template_rows[] = {
-    {"metadata", RECURSE, .of = metadata_rows},
-    {"spec",     RECURSE, .of = pod_rows},
-    {0},
-};
-
-static const struct merge_row task_rows[] = {
-    {"template", RECURSE, .of = template_rows},
-    {0},
-};
-
-static const struct merge_row job_rows[] = {
-    {"plugins", BY_KEY},
-    {"volumes", LIST, {{"mountPath"}}},
-    {"tasks",   LIST_DEEP, {{"name"}}, .of = task_rows},
-    {0},
-};
-/* clang-format on */
+#include "template/merge_rows.h"
 
 static const char directive_key[] = "$patch";
 static const char retain_key[] = "$retainKeys";
@@ -307,7 +228,7 @@ static json_t *merge_element(const struct merge_row *row, const json_t *from, co
     const char *key = row->keys[0].member;
     json_t *name = json_object_get(from, key), *out, *named;
 
-    if (from && row->how == LIST_DEEP && directive_of(patch) == MERGE)
+    if (from && row->how == MERGE_LIST_DEEP && directive_of(patch) == MERGE)
         return merge_object(row->of, from, patch, path, err);
     out = clean(patch);
     if (!name || json_object_get(out, key))
@@ -373,16 +294,6 @@ static json_t *merge_list(const struct merge_row *row, const json_t *from, const
     return out;
 }
 
-static const struct merge_row *row_of(const struct merge_row *rows, const char *member)
-{
-    static const struct merge_row replace = {NULL, REPLACE};
-
-    for (; rows && rows->member; rows++)
-        if (strcmp(rows->member, member) == 0)
-            return rows;
-    return &replace;
-}
-
 /* Returns the new value of one member (owned), or NULL with `err`. */
 /* NOLINTNEXTLINE(misc-no-recursion): no deeper than the tables */
 static json_t *merge_member(const struct merge_row *row, const json_t *from, const json_t *patch,
@@ -396,11 +307,11 @@ static json_t *merge_member(const struct merge_row *row, const json_t *from, con
     }
     if (directive == SUBSTITUTE)
         return clean(patch);
-    if (row->how == BY_KEY && json_is_object(patch))
+    if (row->how == MERGE_BY_KEY && json_is_object(patch))
         return merge_by_key(from, patch);
-    if (row->how == RECURSE && json_is_object(patch))
+    if (row->how == MERGE_RECURSE && json_is_object(patch))
         return merge_object(row->of, from, patch, path, err);
-    if ((row->how == LIST || row->how == LIST_DEEP) && json_is_array(patch))
+    if ((row->how == MERGE_LIST || row->how == MERGE_LIST_DEEP) && json_is_array(patch))
         return merge_list(row, from, patch, path, err);
     return clean(patch);
 }
@@ -425,7 +336,7 @@ static json_t *merge_object(const struct merge_row *rows, const json_t *from, co
             continue;
         }
         buf_printf(&where, "%s.%s", path, member);
-        merged = merge_member(row_of(rows, member), json_object_get(from, member), value,
+        merged = merge_member(merge_row_of(rows, member), json_object_get(from, member), value,
                               where.data, err);
         if (!merged) {
             json_decref(out);
@@ -440,5 +351,5 @@ json_t *template_merge(const json_t *spec, const json_t *patch, const char *path
 {
     if (!json_is_object(patch))
         return json_incref(unconst(spec));
-    return merge_object(job_rows, spec, patch, path, err);
+    return merge_object(merge_job_rows, spec, patch, path, err);
 }

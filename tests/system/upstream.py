@@ -311,7 +311,7 @@ def flags_that_do_not_go_together_are_refused():
     check_in("a version", "volcano-1.15", jobflow("validate", "--target", "volcano-2.0", path, code=2).stderr)
     check_in("a cluster is no version", "is not one of volcano-1.10", convert("--target", "cluster", path, code=2).stderr)
     check_in("one object", "--name and --patch are for one object", convert("-N", "x", path, code=2).stderr)
-    check_in("without --upstream", "go with --upstream", jobflow("convert", "--target", "volcano-1.13", path, code=2).stderr)
+    check_in("without --upstream", "--target goes with --upstream", jobflow("convert", "--target", "volcano-1.13", path, code=2).stderr)
     check_in("a mistake", "unknown field", convert(manifest("in.yaml", flow("f", [step("a", needs="b")]), say("a")), code=2).stderr)
 
 

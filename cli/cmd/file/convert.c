@@ -1,6 +1,6 @@
 /*
  * The command `jobflow convert`: converts Jobs to JobTemplates and JobTemplates to Jobs, from files
- * or from the store, and files to what Volcano understands.
+ * or from the store, files to what Volcano understands, and steps with scripts to templates.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -14,6 +14,7 @@
 #include "cli/client/client.h"
 #include "cli/client/resource.h"
 #include "cli/cmd/commands.h"
+#include "cli/cmd/file/convert_expand.h"
 #include "cli/cmd/file/convert_upstream.h"
 #include "cli/engine/convert.h"
 #include "cli/inspect/describe.h"
@@ -27,7 +28,7 @@ struct convert_options {
     struct client_endpoint endpoint;
     const char *namespace, *name, *patch, *output, *target;
     struct flag_list parameters;
-    bool upstream;
+    bool upstream, expand;
 };
 
 static const char *const outputs[] = {"yaml", "json", NULL};
@@ -38,6 +39,7 @@ static const struct flag flags[] = {
     {FLAG_STR,    "name",      'N', "NAME", "name of what is made; default: that of what it is made from", CONVERT(name)},
     {FLAG_STR,    "patch",     0,   "FILE", "merge this into the spec of the job, as the patch of a step", CONVERT(patch)},
     {FLAG_BOOL,   "upstream",  0,   NULL,   "write the files out as Volcano understands them: one template a step, with the patch applied", CONVERT(upstream)},
+    {FLAG_BOOL,   "expand",    0,   NULL,   "write the files out with a JobTemplate for each run and jobTemplate of a step", CONVERT(expand)},
     {FLAG_CHOICE, "target",    0,   "TARGET", "with --upstream: the version of Volcano; default: " TARGET_DEFAULT, CONVERT(target), target_volcano_choices},
     PARAMETER_FLAG(CONVERT(parameters)),
     {FLAG_CHOICE, "output",    'o', "FORM", "form of the result; default: yaml", CONVERT(output), outputs},
@@ -240,6 +242,21 @@ static int write_upstream(struct conversion *c, int n_operands, char **operands)
     return convert_upstream(&options, n_operands, operands, c->made);
 }
 
+static int write_expanded(struct conversion *c, int n_operands, char **operands)
+{
+    const struct convert_expand_options options = {.namespace = c->options->namespace,
+                                                   .parameters = c->options->parameters};
+
+    if (c->options->name || c->options->patch)
+        cli_errorf("--expand writes whole files: --name and --patch are for one object");
+    else if (c->options->upstream || c->options->target)
+        cli_errorf("--expand keeps what Volcano does not know: --upstream alone writes files for "
+                   "Volcano");
+    else
+        return convert_expand(&options, n_operands, operands, c->made);
+    return EXIT_REFUSED;
+}
+
 /* Converts single objects. */
 static int convert_objects(struct conversion *c, int n_operands, char **operands)
 {
@@ -247,7 +264,7 @@ static int convert_objects(struct conversion *c, int n_operands, char **operands
     struct error err = {0};
 
     if (c->options->target || c->options->parameters.count)
-        cli_errorf("--target and --parameter go with --upstream");
+        cli_errorf("--target goes with --upstream, --parameter with --upstream or --expand");
     else if (c->options->name && n_operands > 1)
         cli_errorf("--name is for one object");
     else if (c->options->name && !name_is_dns_subdomain(c->options->name, &err))
@@ -261,8 +278,9 @@ static int convert_objects(struct conversion *c, int n_operands, char **operands
 static int run(const void *options, int n_operands, char **operands)
 {
     struct conversion c = {.options = options, .made = json_array()};
-    int code = c.options->upstream ? write_upstream(&c, n_operands, operands)
-                                   : convert_objects(&c, n_operands, operands);
+    int code = c.options->expand     ? write_expanded(&c, n_operands, operands)
+               : c.options->upstream ? write_upstream(&c, n_operands, operands)
+                                     : convert_objects(&c, n_operands, operands);
 
     if (code == EXIT_OK && c.options->name && json_array_size(c.made) > 1) {
         cli_errorf("--name is for one object, the file has %zu", json_array_size(c.made));
@@ -277,8 +295,8 @@ static int run(const void *options, int n_operands, char **operands)
 
 const struct command cmd_convert = {
     .name = "convert",
-    .operands = "FILE… | job/NAME… | jt/NAME… | --upstream FILE…",
-    .summary = "Make a JobTemplate of a Job, a Job of a JobTemplate, or files for Volcano",
+    .operands = "FILE… | job/NAME… | jt/NAME… | --upstream FILE… | --expand FILE…",
+    .summary = "Make a JobTemplate of a Job, a Job of a JobTemplate, or files written out",
     .details =
         "The spec goes over as it is; status, names of claims the server chose and labels "
         "that say where a job came from do not.\n"
@@ -288,11 +306,17 @@ const struct command cmd_convert = {
         "of its name, patches and scheduling are applied, parameters have their values, loops "
         "over known items are steps. What\n"
         "Volcano has no means for is refused by name (exit code 2), and nothing is printed; "
-        "'validate --target' checks the same.",
+        "'validate --target' checks the same.\n\n"
+        "With --expand each step with run or jobTemplate names a JobTemplate FLOW-STEP instead, "
+        "which is written in front of the flow.\n"
+        "The jobs are the same. References stay; those that stand for a number go to the patch of "
+        "the step, because a template has\n"
+        "none there. A value of --parameter serves the check of the files and is not written out.",
     .examples = "  jobflow convert job.yaml > template.yaml\n"
                 "  jobflow convert job/pipeline-train -N train\n"
                 "  jobflow convert jt/train --patch bigger.yaml | jobflow run -\n"
-                "  jobflow convert --upstream pipeline.yaml | kubectl apply -f -",
+                "  jobflow convert --upstream pipeline.yaml | kubectl apply -f -\n"
+                "  jobflow convert --expand pipeline.yaml > templates.yaml",
     .flags = flags,
     .options_size = sizeof(struct convert_options),
     .defaults = &defaults,

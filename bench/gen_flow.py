@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Writes a JobFlow of a given shape with its JobTemplates, for the engine benchmarks.
 
-usage: gen_flow.py SHAPE [--templates one|each] > flow.yaml
+usage: gen_flow.py SHAPE [--templates one|each|run] > flow.yaml    run: no templates, each step has a script of 100 bytes
        gen_flow.py SHAPE --dir DIR     the same DAG for jobflow, make and ninja: dag.txt, jobflow.yaml, jobtemplates.yaml, Makefile, build.ninja
 
 SHAPE  chain:N        step i depends on step i-1
@@ -62,12 +62,18 @@ def write_templates(out, count, one):
         out.write(TEMPLATE % name)
 
 
-def write_flow(out, steps, one):
+def script(i):
+    return ("true %d # " % i).ljust(100, "x")
+
+
+def write_flow(out, steps, templates):
     out.write("apiVersion: flow.volcano.sh/v1alpha1\nkind: JobFlow\nmetadata:\n  name: bench\nspec:\n  flows:\n")
     for i, targets in enumerate(steps):
         out.write("  - name: s%d\n" % i)
-        if one:
+        if templates == "one":
             out.write("    jobTemplateName: work\n")
+        elif templates == "run":
+            out.write("    run: '%s'\n" % script(i))
         if targets:
             out.write("    dependsOn: {targets: [%s]}\n" % ", ".join("s%d" % t for t in targets))
 
@@ -95,14 +101,14 @@ FILES = {
     "build.ninja": write_ninja,
     "Makefile": write_makefile,
     "jobtemplates.yaml": lambda out, steps: write_templates(out, len(steps), False),
-    "jobflow.yaml": lambda out, steps: write_flow(out, steps, False),
+    "jobflow.yaml": lambda out, steps: write_flow(out, steps, "each"),
 }
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("shape")
-    parser.add_argument("--templates", choices=["one", "each"], default="one")
+    parser.add_argument("--templates", choices=["one", "each", "run"], default="one")
     parser.add_argument("--dir")
     args = parser.parse_args()
     kind, *numbers = args.shape.split(":")
@@ -112,8 +118,9 @@ def main():
             with open(os.path.join(args.dir, name), "w") as out:
                 write(out, steps)
         return
-    write_templates(sys.stdout, len(steps), args.templates == "one")
-    write_flow(sys.stdout, steps, args.templates == "one")
+    if args.templates != "run":
+        write_templates(sys.stdout, len(steps), args.templates == "one")
+    write_flow(sys.stdout, steps, args.templates)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """The client against a kube-apiserver, also one whose flows Volcano's own controller runs.
 
-# covers: cluster.md CLU-296 CLU-299 CLU-300 CLU-301 CLU-306; see lib_cluster.py
+# covers: cluster.md CLU-296 CLU-299 CLU-300 CLU-301 CLU-306; everyday.md EVD-091; see lib_cluster.py
 """
 import base64
 import json
@@ -9,7 +9,7 @@ import sys
 sys.dont_write_bytecode = True
 from lib import *  # noqa: E402,F403: sys.path is set above; cases use all names
 from lib_cluster import *  # noqa: E402,F403: sys.path is set above; cases use all names
-from lib_kube import Server  # noqa: E402: sys.path is set above
+from lib_kube import Server, need_minor  # noqa: E402: sys.path is set above
 from lib_serve import Daemon  # noqa: E402: sys.path is set above
 
 OPEN = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
@@ -62,6 +62,37 @@ def flows_of_volcano_are_shown_and_dropped_fields_are_told():
         check_equal("ours instead", kube.ask("PUT", DEFINITIONS + "/jobflows.flow.volcano.sh", crd).status, 200)
         wait_until("it is kept", lambda: jobflow("suspend", "jf/g", *at, code=None).returncode == 0)
         check_equal("suspended", kube.ask("GET", FLOWS + "/g").json["spec"]["suspend"], True)
+    finally:
+        kube.stop()
+
+
+# The members that a step has in Volcano's definition.
+VOLCANO_STEP = {"type": "object", "properties": {"name": {"type": "string", "minLength": 1}, "patch": OPEN, "dependsOn": {
+    "type": "object", "properties": {"targets": {"type": "array", "items": {"type": "string"}}, "probe": OPEN}}}}
+
+
+def EVD_091__a_server_with_volcanos_definition_refuses_short_steps():
+    """By name, to who asks for strict validation, as kubectl and `apply` do; nothing is stored."""
+    need_minor(25, "strict validation by the server")
+    kube = Kube()
+    try:
+        definition = json.loads(json.dumps(VOLCANO))
+        schema = definition["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
+        schema["properties"]["spec"]["properties"]["flows"]["items"] = VOLCANO_STEP
+        Cluster.define(kube, definition)
+        at = ["--kubeconfig", kube.kubeconfig, "--insecure-cluster"]
+        strict = FLOWS + "?fieldValidation=Strict"
+        short = {"run": {"run": "true"}, "env": {"run": "true", "env": [{"name": "A", "value": "1"}]},
+                 "jobTemplate": {"jobTemplate": {"spec": template("t")["spec"]}}}
+        for member, members in short.items():
+            made = flow("f-" + member.lower(), [dict({"name": "a"}, **members)])
+            told = 'unknown field "spec.flows[0].%s"' % member
+            answer = kube.ask("POST", strict, made)
+            check_equal(answer.text, answer.status, 400)
+            check_in(member, told, answer.text)
+            check_in("apply", told, jobflow("apply", "-f", manifest("f.yaml", made), *at, code=None).stderr)
+            check_equal("stored", kube.ask("GET", FLOWS + "/" + made["metadata"]["name"]).status, 404)
+        check_equal("a step of Volcano", kube.ask("POST", strict, flow("g", [step("a"), step("b", ["a"])])).status, 201)
     finally:
         kube.stop()
 

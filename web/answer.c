@@ -1,6 +1,7 @@
 /*
  * Responses that are known as a whole when they begin.
  */
+#include <stdio.h>
 #include <string.h>
 
 #include "api/server/message/status.h"
@@ -22,7 +23,7 @@ static void release(struct answer *answer)
     mem_free(answer);
 }
 
-void web_answer_now(struct api_response *response, struct web_answer *answer)
+void web_answer_head_now(struct api_response *response, const struct web_answer *answer)
 {
     const char *headers[ANSWER_HEADERS_MAX + 1];
     bool cached = false;
@@ -36,17 +37,38 @@ void web_answer_now(struct api_response *response, struct web_answer *answer)
         headers[n++] = "Cache-Control: no-store";
     response->head(response, answer->status,
                    answer->media_type ? answer->media_type : "application/json", headers, n);
+}
+
+void web_answer_now(struct api_response *response, struct web_answer *answer)
+{
+    web_answer_head_now(response, answer);
     if (answer->body.len)
         response->data(response, answer->body.data, answer->body.len);
     response->end(response);
     buf_release(&answer->body);
 }
 
-void web_answer_error_now(struct api_response *response, const struct error *err)
+enum { RETRY_BYTES = 32 };
+
+/* Makes the answer of an error. One that passes by itself says when to try again. */
+static struct web_answer error_answer(const struct error *err, char retry[RETRY_BYTES])
 {
     struct web_answer answer = {.status = error_http_status(err->code)};
+    int retry_s = status_retry_after_s(err->code);
 
+    if (retry_s) {
+        snprintf(retry, RETRY_BYTES, "Retry-After: %d", retry_s);
+        answer.headers[0] = retry;
+    }
     status_write_error(err, &(struct status_subject){0}, &answer.body);
+    return answer;
+}
+
+void web_answer_error_now(struct api_response *response, const struct error *err)
+{
+    char retry[RETRY_BYTES];
+    struct web_answer answer = error_answer(err, retry);
+
     web_answer_now(response, &answer);
 }
 
@@ -88,9 +110,9 @@ void *web_answer(struct web_server *server, struct api_response *response,
 void *web_answer_error(struct web_server *server, struct api_response *response,
                        const struct error *err)
 {
-    struct web_answer answer = {.status = error_http_status(err->code)};
+    char retry[RETRY_BYTES];
+    struct web_answer answer = error_answer(err, retry);
 
-    status_write_error(err, &(struct status_subject){0}, &answer.body);
     return web_answer(server, response, &answer);
 }
 

@@ -3,6 +3,10 @@
  *
  * Only method, path, query, media types and body pass; no other header does, in either direction.
  * The answer to a change of a Secret, a ConfigMap, a Service or a claim passes without its data.
+ *
+ * Bodies of requests and answers are held until the other side has taken them, a large answer until
+ * its client has read it. A site counts these bytes of all its requests and refuses more than its
+ * bound, so that clients which do not read cannot use up the memory.
  */
 #include <string.h>
 #include <sys/queue.h>
@@ -16,6 +20,7 @@ enum {
     LIMIT_MS = 55000,
     ANSWER_BYTES_MAX = 64 << 20,
     FOLLOW_BACKLOG_MAX = 16 << 20,
+    PIECE_BYTES = 256 << 10, /* a longer answer is sent in pieces, as its client reads it */
     PREFIX_SEGMENTS = 2
 };
 
@@ -23,14 +28,39 @@ struct forward {
     struct web_stream stream;
     struct upstream_call call;
     char *target, *accept, *content_type, *body;
-    struct buf gathered; /* what has been received of the answer */
+    struct buf gathered; /* what has been received of the answer; then what is sent of it */
+    size_t sent;         /* how much of it has been sent */
+    size_t held;         /* the share of this request in what the site counts, in bytes */
     struct task stop;    /* ends a followed log whose client does not read */
-    bool is_blind, too_large;
+    bool is_blind, too_large, crowded;
+    bool sends;          /* the answer is complete and is sent in pieces */
     bool follows, begun; /* the answer is sent as it comes; its head has been sent */
 };
 
+/* Sets the number of bytes that this request holds. False, and nothing is changed, when all requests
+ * together would hold too many. Fewer bytes than before are always fine. */
+static bool set_held(struct forward *forward, size_t bytes)
+{
+    struct forward_budget *budget = forward->stream.server->forwards;
+
+    if (bytes > forward->held && budget->held - forward->held + bytes > budget->max)
+        return false;
+    budget->held += bytes - forward->held;
+    forward->held = bytes;
+    return true;
+}
+
+static bool refuse_crowd(const struct web_server *server, struct error *err)
+{
+    return error_set(err, ERR_TOO_MANY, "",
+                     "the page's requests already hold %zu of %zu bytes in all (limit): try again "
+                     "later, or ask for less at a time",
+                     server->forwards->held, server->forwards->max);
+}
+
 static void release(struct forward *forward)
 {
+    set_held(forward, 0);
     loop_cancel(forward->stream.server->loop, &forward->stop);
     upstream_call_release(&forward->call);
     mem_free(forward->target);
@@ -69,7 +99,8 @@ static void pass(struct forward *forward, const char *bytes, size_t len)
     if (!forward->begun)
         begin(forward);
     response->data(response, bytes, len);
-    if (response->backlog(response) > FOLLOW_BACKLOG_MAX)
+    if (response->backlog(response) > FOLLOW_BACKLOG_MAX ||
+        !set_held(forward, response->backlog(response)))
         loop_post(forward->stream.server->loop, &forward->stop);
 }
 
@@ -81,10 +112,16 @@ static void on_data(struct upstream_call *call, const char *bytes, size_t len)
         pass(forward, bytes, len);
         return;
     }
-    if (forward->gathered.len + len <= ANSWER_BYTES_MAX)
+    if (forward->too_large || forward->crowded)
+        return;
+    forward->too_large = forward->gathered.len + len > ANSWER_BYTES_MAX;
+    forward->crowded = !forward->too_large && !set_held(forward, forward->held + len);
+    if (forward->too_large || forward->crowded) {
+        set_held(forward, forward->held - forward->gathered.len);
+        buf_release(&forward->gathered);
+    } else {
         buf_add(&forward->gathered, bytes, len);
-    else
-        forward->too_large = true;
+    }
 }
 
 /* Keeps of an object what says which one it is. A refusal keeps its reason and the fields that it
@@ -133,6 +170,45 @@ static void end_followed(struct forward *forward)
         response->abort(response);
 }
 
+/* Sends what the client has room for. The callback `drained` continues. */
+static void send_pieces(struct forward *forward)
+{
+    struct api_response *response = forward->stream.response;
+    const struct buf *answer = &forward->gathered;
+
+    while (forward->sent < answer->len) {
+        size_t left = answer->len - forward->sent;
+        size_t len = left < PIECE_BYTES ? left : PIECE_BYTES;
+
+        if (response->backlog(response) >= PIECE_BYTES)
+            return;
+        response->data(response, answer->data + forward->sent, len);
+        forward->sent += len;
+    }
+    release(forward);
+    response->end(response);
+}
+
+/* Sends the answer that has been gathered. The body of the request is no longer needed. */
+static void send_gathered(struct forward *forward, const struct web_answer *head)
+{
+    mem_free(take(forward->body));
+    set_held(forward, forward->gathered.len);
+    forward->sends = true;
+    web_answer_head_now(forward->stream.response, head);
+    send_pieces(forward);
+}
+
+static void drained(struct web_stream *stream)
+{
+    struct forward *forward = container_of(stream, struct forward, stream);
+
+    if (forward->sends)
+        send_pieces(forward);
+    else if (forward->begun)
+        set_held(forward, stream->response->backlog(stream->response));
+}
+
 static void on_done(struct upstream_call *call)
 {
     struct forward *forward = container_of(call, struct forward, call);
@@ -149,7 +225,9 @@ static void on_done(struct upstream_call *call)
         error_set(&err, ERR_TOO_LARGE, "",
                   "the answer is larger than %d bytes: ask for pages of it (limit)",
                   ANSWER_BYTES_MAX);
-    if (call->status == 0 || forward->too_large) {
+    if (forward->crowded)
+        refuse_crowd(forward->stream.server, &err);
+    if (call->status == 0 || forward->too_large || forward->crowded) {
         web_answer_error_now(response, &err);
         release(forward);
         return;
@@ -159,8 +237,11 @@ static void on_done(struct upstream_call *call)
     if (forward->is_blind) {
         write_blind(text, &answer.body);
         answer.media_type = "application/json";
+    } else if (call->text.len == 0) {
+        send_gathered(forward, &answer);
+        return;
     } else {
-        buf_add(&answer.body, text->data ? text->data : "", text->len);
+        buf_add(&answer.body, text->data, text->len);
     }
     web_answer_now(response, &answer);
     release(forward);
@@ -171,8 +252,9 @@ static void cancel(struct web_stream *stream)
     release(container_of(stream, struct forward, stream));
 }
 
-static const struct web_stream_ops ops = {.cancel = cancel};
-static const struct web_stream_ops follow_ops = {.cancel = cancel, .long_running = true};
+static const struct web_stream_ops ops = {.cancel = cancel, .drained = drained};
+static const struct web_stream_ops follow_ops = {
+    .cancel = cancel, .drained = drained, .long_running = true};
 
 static bool may_change(const struct web_server *server, struct error *err)
 {
@@ -199,7 +281,14 @@ static const char *method_text(enum api_method method)
 static void *start(struct web_server *server, const struct api_request *request,
                    struct api_response *response, enum gateway_pass how)
 {
-    struct forward *forward = mem_alloc(sizeof *forward);
+    struct forward *forward;
+    struct error err = {0};
+
+    if (request->body_len > server->forwards->max - server->forwards->held) {
+        refuse_crowd(server, &err);
+        return web_answer_error(server, response, &err);
+    }
+    forward = mem_alloc(sizeof *forward);
 
     forward->follows = how == GATEWAY_FOLLOW;
     forward->stop.run = on_stop;
@@ -209,6 +298,7 @@ static void *start(struct web_server *server, const struct api_request *request,
     forward->accept = forward->is_blind ? NULL : mem_strdup(request->accept);
     forward->content_type = mem_strdup(request->content_type);
     if (request->body_len) {
+        set_held(forward, request->body_len);
         forward->body = mem_array(request->body_len, 1);
         memcpy(forward->body, request->body, request->body_len);
     }

@@ -15,12 +15,18 @@
 struct page_stream;
 struct topics;
 
+/* Bytes of the requests that a site forwards: what they hold now, and how many they may. */
+struct forward_budget {
+    size_t held, max;
+};
+
 struct web_server {
     struct web_site *site;
     struct web_server_options options;
     struct loop *loop;
     struct signins *signins; /* the site's, as the following */
     const struct assets *assets;
+    struct forward_budget *forwards;
     LIST_HEAD(, page_stream) streams;
     struct topics *topics;
     unsigned generation; /* generation of the upstream when the stream began */
@@ -92,6 +98,7 @@ void *web_refuse(struct web_server *server, struct api_response *response, enum 
                  const char *why);
 void *web_refuse_method(struct web_server *server, struct api_response *response);
 /** Passes an answer to the transport at once, for streams that end themselves. */
+void web_answer_head_now(struct api_response *response, const struct web_answer *answer);
 void web_answer_now(struct api_response *response, struct web_answer *answer);
 void web_answer_error_now(struct api_response *response, const struct error *err);
 

@@ -16,6 +16,7 @@ enum {
     SIGNIN_BODY_MAX = 1 << 10,
     CONTROL_BODY_MAX = 64 << 10,
     FORWARD_BODY_MAX = 64 << 20,
+    FORWARD_BYTES_MAX = 256 << 20,
     PLAN_BODY_MAX = 4 << 20,
     NS_PER_MS = 1000000,
 };
@@ -41,6 +42,7 @@ struct web_site {
     struct web_site_options options;
     struct loop *loop;
     struct signins *signins;
+    struct forward_budget forwards;
     struct assets *assets;    /* NULL: a program without the page */
     struct web_server nobody; /* answers requests without a sign-in; it has nothing behind it */
     struct identity
@@ -352,6 +354,8 @@ struct web_site *web_site_new(const struct web_site_options *options, struct err
 
     site->options = *options;
     site->loop = options->loop;
+    site->forwards.max =
+        options->forward_bytes_max ? options->forward_bytes_max : FORWARD_BYTES_MAX;
     site->handler.ops = &ops;
     site->signins = signins_new(&(const struct signins_options){
         .loop = options->loop,
@@ -383,6 +387,7 @@ void web_site_take(struct web_site *site, struct web_server *server)
     server->loop = site->loop;
     server->signins = site->signins;
     server->assets = site->assets;
+    server->forwards = &site->forwards;
 }
 
 void web_site_free(struct web_site *site)

@@ -24,6 +24,7 @@ struct web_site_options {
     /* Names that a site with TLS answers to, borrowed; NULL: the site is plain, on loopback
      * addresses. */
     const struct host_list *hosts;
+    size_t forward_bytes_max; /* what requests that are passed on may hold in all; 0: 256 MiB */
     const char *signins_path; /* file that keeps the sign-ins; NULL: they end with the process */
     const char *another_link; /* how a link is made: part of a sentence */
     const char *url;          /* address of the site, for links that others ask for; NULL: none */

@@ -1,8 +1,10 @@
 /*
  * The program: picks a command by its first argument, or by the name it was called with (vcctl).
  */
+#include <errno.h>
 #include <locale.h>
 #include <openssl/crypto.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -108,14 +110,35 @@ static void end_crypto_without_memory(void)
         mem_fatal("libcrypto has allocated memory before the program began");
 }
 
-int main(int argc, char **argv)
+/* Writes what is left of the output. Returns false with errno set when a part of the output could
+ * not be written. When an earlier write has failed, its errno is lost: one more byte fails for the
+ * same reason, or else completes nothing that is whole. */
+static bool finish_output(void)
+{
+    bool failed = ferror(stdout) != 0;
+
+    if (fflush(stdout) != 0)
+        return false;
+    if (failed && write(STDOUT_FILENO, "\n", 1) >= 0)
+        errno = EIO;
+    return !failed;
+}
+
+/* Returns the exit code of a command whose output has ended. A reader that has closed its end of the
+ * pipe wanted no more, which is no failure. */
+static int end_output(int code)
+{
+    if (finish_output() || errno == EPIPE)
+        return code;
+    cli_errorf("cannot write the output: %s", strerror(errno));
+    return code == EXIT_OK ? EXIT_FAILED : code;
+}
+
+static int run_program(int argc, char **argv)
 {
     static char help[] = "help", version[] = "version";
-    int code = shim_main(argc, argv); /* the supervisors of pods are this program, too */
     const struct command *command;
 
-    if (code >= 0)
-        return code;
     end_crypto_without_memory();
     setlocale(LC_CTYPE, "");
     zone_environment(getenv("TZ"), getenv("TZDIR"));
@@ -137,4 +160,11 @@ int main(int argc, char **argv)
     if (!command)
         return command_unknown(argv[1]);
     return command_run(command, argc - 1, argv + 1);
+}
+
+int main(int argc, char **argv)
+{
+    int code = shim_main(argc, argv); /* the supervisors of pods are this program, too */
+
+    return code >= 0 ? code : end_output(run_program(argc, argv));
 }

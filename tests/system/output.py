@@ -329,5 +329,27 @@ def iterations_are_told_one_by_one():
                 [("fan", None), ("fan-0", "fan"), ("fan-1", "fan")])
 
 
+def output_that_cannot_be_written_is_a_failure():
+    manifest("f.yaml", flow("f", [step("a")]), template("a", "echo " + "x" * 9000))
+    jobflow("run", "-o", "quiet", "f.yaml")
+    full = ("sh", "-c", 'exec "$@" > /dev/full', "sh")
+    for words in ("get jf", "get jf -o yaml", "get jobs -o json", "describe jf/f", "graph jf/f", "graph f.yaml -o dot",
+                  "explain jf/f", "logs jf/f", "events", "validate f.yaml", "plan f.yaml", "report jf/f -o -",
+                  "history", "convert f.yaml", "completion bash", "version", "help",
+                  "help reference", "--help", "get --help", "vcctl --help", "vcctl job list", "doctor"):
+        got = jobflow(*words.split(), code=None, prefix=full)
+        check(got.returncode != 0, words + " ends with 0")
+        check_in(words, "cannot write the output: No space left on device", got.stderr)
+
+
+def a_reader_that_wants_no_more_is_no_failure():
+    manifest("f.yaml", flow("f", [step("a")]), template("a"))
+    jobflow("run", "-o", "quiet", "f.yaml")
+    script = 'trap "" PIPE; { "$@"; echo $? > code; } | true; cat code'
+    got = jobflow("help", "reference", prefix=("sh", "-c", script, "sh"))
+    check_equal("exit code", got.stdout.strip(), "0")
+    check_equal("stderr", got.stderr, "")
+
+
 if __name__ == "__main__":
     sys.exit(main(*cases_of(globals())))

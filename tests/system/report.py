@@ -242,7 +242,7 @@ def mistakes_are_named_with_the_way_out():
     check_in("why", "missing/", jobflow("report", "jf/f", "-o", "missing/x.html", code=1).stderr)
     check(not os.path.exists("x.html"), "nothing is written")
     full = jobflow("report", "jf/f", "-o", "-", code=1, prefix=("sh", "-c", 'exec "$@" > /dev/full', "sh"))
-    check_in("a disk without room", "standard output", full.stderr)
+    check_in("a disk without room", "cannot write the output: No space left on device", full.stderr)
 
 
 if __name__ == "__main__":

@@ -352,7 +352,7 @@ int client_open_failed(const struct error *err)
 {
     if (err->code == ERR_STORAGE) /* the store is damaged */
         return EXIT_INTERNAL;
-    return err->code == ERR_FORBIDDEN ? EXIT_REFUSED : EXIT_FAILED;
+    return err->code == ERR_FORBIDDEN || err->code == ERR_BAD_REQUEST ? EXIT_REFUSED : EXIT_FAILED;
 }
 
 struct client *client_open_or_say(const struct client_endpoint *endpoint, enum client_access access,
@@ -396,19 +396,26 @@ static struct client *open_endpoint(const struct client_endpoint *endpoint,
 {
     const char *flag = server_flag(endpoint);
     bool as_another = endpoint->as || endpoint->as_uid || endpoint->as_groups.count;
+    bool is_usual = strcmp(endpoint->data_dir, CLIENT_USUAL_DIR) == 0;
 
-    if (!flag && as_another && environment("KUBECONFIG"))
-        flag = "as";
+    if (!flag && (as_another || (is_usual && endpoint->token_file)) && environment("KUBECONFIG"))
+        flag = as_another ? "as" : "token-file";
     if (!flag && as_another) {
-        error_set(err, ERR_INVALID, "",
+        error_set(err, ERR_BAD_REQUEST, "",
                   "--as is for a server: name it with --kubeconfig, --context or --server");
         return NULL;
     }
-    if (!flag && endpoint->token_file && strcmp(endpoint->data_dir, CLIENT_USUAL_DIR) != 0)
+    if (!flag && endpoint->token_file && is_usual) { /* else the rights of the owner would count */
+        error_set(err, ERR_BAD_REQUEST, "",
+                  "--token-file is for a server: name it with --kubeconfig, --context or --server, "
+                  "or a daemon by the path of its directory with --data-dir");
+        return NULL;
+    }
+    if (!flag && endpoint->token_file)
         return open_with_token(endpoint, how, err);
     if (!flag)
         return open_place(endpoint->data_dir, how, err);
-    if (strcmp(endpoint->data_dir, CLIENT_USUAL_DIR) == 0)
+    if (is_usual)
         return open_server(endpoint, how->loop, err);
     error_set(err, ERR_INVALID, "", "--data-dir and --%s exclude each other", flag);
     return NULL;

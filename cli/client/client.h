@@ -103,7 +103,7 @@ struct client *client_open_on(struct loop *loop, const struct client_endpoint *e
 struct client *client_open_as(struct loop *loop, const char *data_dir, const char *token,
                               struct error *err);
 /** Returns the exit code of a command that could not open its client: EXIT_REFUSED for a data
- * directory that is not safe to use, else EXIT_FAILED. */
+ * directory that is not safe to use and for flags that do not fit each other, else EXIT_FAILED. */
 int client_open_failed(const struct error *err);
 /** As client_open_at, for a command. When it fails it prints the error and sets the exit code of the
  * command, which client_open_failed tells. */

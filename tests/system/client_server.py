@@ -242,5 +242,20 @@ def the_client_ends_whatever_the_server_answers():
     check_in("no server", "no answer from http://127.0.0.1:1", jobflow("get", "cm", "--server", "http://127.0.0.1:1", code=1).stderr)
 
 
+def flags_for_a_server_are_refused_for_a_data_directory():
+    manifest("f.yaml", flow("f", [step("a")]), template("a"))
+    jobflow("run", "-o", "quiet", "f.yaml")
+    write("token", "secret")
+    for flags, text in ((["--token-file=token"], "--token-file is for a server"), (["--as=bob"], "--as is for a server"),
+                        (["--as-group=dev"], "--as is for a server"), (["--as-uid=1"], "--as is for a server"),
+                        (["--data-dir=.jobflow", "--token-file=token"], "--token-file is for a server")):
+        for words in ("get jf", "delete jf/f", "describe jf/f", "explain jf/f", "graph jf/f", "logs jf/f", "plan f.yaml",
+                      "apply -f f.yaml"):
+            got = jobflow(*words.split(), *flags, code=2)
+            check_in(words, text, got.stderr)
+            check_equal(words, got.stdout, "")
+    jobflow("get", "jf/f")
+
+
 if __name__ == "__main__":
     sys.exit(main(*cases_of(globals())))

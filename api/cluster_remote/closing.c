@@ -5,6 +5,7 @@
 
 #include <string.h>
 
+#include "api/types/text/denial.h"
 #include "base/collections/hash.h"
 #include "base/mem.h"
 
@@ -30,8 +31,7 @@ void closing_note(struct closing *closing, const char *ns, int64_t now_ns, const
     struct closing_entry *entry;
     size_t len = strlen(ns);
 
-    if (err->code != ERR_FORBIDDEN || !*ns ||
-        !strstr(err->message, "because it is being terminated"))
+    if (err->code != ERR_FORBIDDEN || !*ns || denial_of(err->message) != DENIAL_CLOSING)
         return;
     entry = find(closing, ns);
     if (!entry) {

@@ -48,12 +48,16 @@ static void make_secret(char out[SIGNIN_SECRET_TEXT + 1])
     secret_wipe(&text);
 }
 
+static void await_end(struct signins *signins);
+static void on_over(struct timer *timer);
+
 struct signins *signins_new(const struct signins_options *options)
 {
     struct signins *signins = mem_alloc(sizeof *signins);
     unsigned char id[SIGNIN_ID_TEXT / 2];
 
     signins->options = *options;
+    signins->over.fire = on_over;
     if (RAND_bytes(id, sizeof id) != 1)
         mem_fatal("no random numbers");
     for (size_t i = 0; i < sizeof id; i++)
@@ -61,6 +65,7 @@ struct signins *signins_new(const struct signins_options *options)
     if (options->path) {
         signins_load(signins);
         signins_save(signins); /* the id names the cookies of sign-ins to come */
+        await_end(signins);
     }
     return signins;
 }
@@ -69,6 +74,7 @@ void signins_free(struct signins *signins)
 {
     if (!signins)
         return;
+    timer_stop(signins->options.loop, &signins->over);
     for (size_t i = 0; i < TICKETS_MAX; i++)
         mem_free(signins->tickets[i].credential);
     for (size_t i = 0; i < SIGNINS_MAX; i++)
@@ -110,6 +116,42 @@ static void end_old(struct signins *signins)
                                left_ns(signin->made_ns, SIGNIN_WHOLE_MS, now_ns) <= 0))
             end(signins, signin, "the sign-in has ended: its time is over");
     }
+}
+
+/* Returns when the next sign-in ends if no request comes; 0: there is none. */
+static int64_t next_end_ns(const struct signins *signins)
+{
+    int64_t next_ns = 0;
+
+    for (size_t i = 0; i < SIGNINS_MAX; i++) {
+        const struct signin *signin = &signins->items[i];
+        int64_t idle_ns = left_ns(signin->used_ns, SIGNIN_IDLE_MS, 0);
+        int64_t whole_ns = left_ns(signin->made_ns, SIGNIN_WHOLE_MS, 0);
+        int64_t end_ns = idle_ns < whole_ns ? idle_ns : whole_ns;
+
+        if (signin->number && (!next_ns || end_ns < next_ns))
+            next_ns = end_ns;
+    }
+    return next_ns;
+}
+
+/* Waits for the next end. A request may put it off meanwhile; the timer then waits again. */
+static void await_end(struct signins *signins)
+{
+    int64_t next_ns = next_end_ns(signins), now_ns = now_of(signins);
+
+    timer_stop(signins->options.loop, &signins->over);
+    if (next_ns)
+        timer_start_ns(signins->options.loop, &signins->over,
+                       next_ns > now_ns ? next_ns - now_ns : 0);
+}
+
+static void on_over(struct timer *timer)
+{
+    struct signins *signins = container_of(timer, struct signins, over);
+
+    end_old(signins);
+    await_end(signins);
 }
 
 size_t signins_count(struct signins *signins)
@@ -313,6 +355,7 @@ uint64_t signins_make(struct signins *signins, const char *credential, struct si
     digest_of(out->cookie, SIGNIN_SECRET_TEXT, signin->cookie);
     digest_of(out->key, SIGNIN_SECRET_TEXT, signin->key);
     signin->made_ns = signin->used_ns = now_of(signins);
+    await_end(signins);
     signins_save(signins);
     return signin->number;
 }

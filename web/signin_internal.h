@@ -39,6 +39,7 @@ struct signins {
     struct ticket tickets[TICKETS_MAX];
     struct signin items[SIGNINS_MAX];
     uint64_t made;
+    struct timer over; /* ends sign-ins whose time is over, although no request comes */
     struct tries tries[TRIES_BUCKETS];
     int64_t saved_ns;   /* time at which the file was written */
     int64_t failure_ns; /* time at which a failure was logged; 0: never */

@@ -203,6 +203,25 @@ static void a_sign_in_ends_unused_or_after_a_week(void **state)
     stop(&f);
 }
 
+static void a_sign_in_ends_in_time_without_a_request(void **state)
+{
+    struct signin_keys keys;
+    struct fixture f;
+    uint64_t number;
+
+    start(&f);
+    number = signins_make(f.signins, "", &keys);
+    scoped_str cookie = cookie_of(&f, &keys);
+    loop_advance(f.loop, SIGNIN_IDLE_MS / 2);
+    check_int("found", (int)find(&f, cookie, keys.key), (int)number);
+    loop_advance(f.loop, SIGNIN_IDLE_MS - 1);
+    check_int("the request has put it off", f.ended, 0);
+    loop_advance(f.loop, 1);
+    check_int("ended", f.ended, 1);
+    check("this one", f.last_ended == number);
+    stop(&f);
+}
+
 static void of_too_many_the_longest_unused_ends(void **state)
 {
     struct signin_keys keys[SIGNINS_MAX + 1];
@@ -399,6 +418,7 @@ int main(void)
         cmocka_unit_test(a_ticket_ends_with_its_time),
         cmocka_unit_test(each_half_alone_opens_nothing),
         cmocka_unit_test(a_sign_in_ends_unused_or_after_a_week),
+        cmocka_unit_test(a_sign_in_ends_in_time_without_a_request),
         cmocka_unit_test(of_too_many_the_longest_unused_ends),
         cmocka_unit_test(a_user_with_many_sign_ins_ends_its_own),
         cmocka_unit_test(tries_are_bounded),

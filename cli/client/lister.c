@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "cli/client/resource.h"
 
-#define PAGE_LIMIT "500"
+enum { PAGE_LIMIT = 500 };
 /* One event may be a large flow with its status (DC-05). */
 static const size_t event_bytes_max = (size_t)1 << 30;
 
@@ -29,18 +29,30 @@ char *list_target(const struct list_query *query)
     return buf_take(&target);
 }
 
+static json_t *parse_page(const struct buf *text, struct error *err)
+{
+    json_t *page = json_loadb(text->len ? text->data : "", text->len, 0, NULL);
+
+    if (!page)
+        error_set(err, ERR_INTERNAL, "", "the answer is no JSON");
+    return page;
+}
+
 static json_t *get_page(struct client *client, const char *target, const char *accept,
                         struct error *err)
 {
     scoped(client_call) struct client_call call = {.target = target, .accept = accept};
-    json_t *page;
 
-    if (!client_do(client, &call, err))
-        return NULL;
-    page = json_loadb(call.text.data ? call.text.data : "", call.text.len, 0, NULL);
-    if (!page)
-        error_set(err, ERR_INTERNAL, "", "the answer is no JSON");
-    return page;
+    return client_do(client, &call, err) ? parse_page(&call.text, err) : NULL;
+}
+
+/* Appends what a page of the list is asked for. */
+static void write_page_query(const struct list_query *query, const char *next, struct buf *url)
+{
+    scoped_str limit = mem_printf("%u", query->limit ? query->limit : PAGE_LIMIT);
+
+    resource_write_query("limit", limit, url);
+    resource_write_query("continue", next, url);
 }
 
 #define ACCEPT_NAMES                                                                               \
@@ -94,14 +106,14 @@ static bool scan_names(struct names *names, const char *text)
 
 static bool read_names(struct names *names, const struct buf *text, struct error *err)
 {
-    scoped(json) json_t *page = json_loadb(text->data ? text->data : "", text->len, 0, NULL);
+    scoped(json) json_t *page = parse_page(text, err);
     const char *next =
         json_string_value(json_object_get(json_object_get(page, "metadata"), "continue"));
     size_t i;
     json_t *item;
 
     if (!page)
-        return error_set(err, ERR_INTERNAL, "", "the answer is no JSON");
+        return false;
     names->next = mem_strdup(next && *next ? next : NULL);
     json_array_foreach(json_object_get(page, "items"), i, item)
     {
@@ -135,8 +147,7 @@ bool list_names(struct client *client, const struct list_query *query,
         scoped(client_call) struct client_call call = {.accept = ACCEPT_NAMES};
 
         buf_str(&url, target);
-        resource_write_query("limit", PAGE_LIMIT, &url);
-        resource_write_query("continue", names.next, &url);
+        write_page_query(query, names.next, &url);
         mem_free(take(names.next));
         call.target = url.data;
         if (!client_do(client, &call, err))
@@ -163,8 +174,7 @@ bool list_pages(struct client *client, const struct list_query *query,
         const char *revision;
 
         buf_str(&url, target);
-        resource_write_query("limit", PAGE_LIMIT, &url);
-        resource_write_query("continue", next, &url);
+        write_page_query(query, next, &url);
         doc = get_page(client, url.data, query->accept, err);
         if (!doc)
             return missing(query, err);
@@ -198,12 +208,68 @@ static bool each_of_page(void *ctx, json_t *page)
     return true;
 }
 
+/* Passes the objects of a page that are wanted, and parses no others. Moves `*next` to the token of
+ * the next page; NULL: there is none. False with `err` when the page is no JSON. */
+static bool each_wanted(const struct list_query *query, const struct each_object *objects,
+                        const struct buf *text, char **next, struct error *err)
+{
+    const char *at = jsonscan_member(text->len ? text->data : "", "items"), *item;
+    bool goes_on = true;
+
+    mem_free(take(*next));
+    if (!at || *at != '[') { /* the text is not compact */
+        scoped(json) json_t *page = parse_page(text, err);
+        const json_t *metadata = json_object_get(page, "metadata");
+
+        if (page && each_of_page((void *)(uintptr_t)objects, page))
+            *next = mem_strdup(json_string_value(json_object_get(metadata, "continue")));
+        return page != NULL;
+    }
+    while (goes_on && (item = jsonscan_next_element(&at))) {
+        scoped(json) json_t *object = NULL;
+
+        if (!query->wanted(query->wanted_ctx, item))
+            continue;
+        object = json_loadb(item, (size_t)(at - item), 0, NULL);
+        if (!object)
+            return error_set(err, ERR_INTERNAL, "", "the answer is no JSON");
+        goes_on = objects->each(objects->ctx, object);
+    }
+    if (goes_on)
+        *next = string_of(jsonscan_member(jsonscan_member(text->data, "metadata"), "continue"));
+    return true;
+}
+
+static bool list_wanted(struct client *client, const struct list_query *query,
+                        const struct each_object *objects, struct error *err)
+{
+    scoped_str target = list_target(query);
+    scoped_str next = NULL;
+
+    do {
+        scoped(buf) struct buf url = {0};
+        scoped(client_call) struct client_call call = {0};
+
+        buf_str(&url, target);
+        write_page_query(query, next, &url);
+        call.target = url.data;
+        if (!client_do(client, &call, err))
+            return missing(query, err);
+        if (!each_wanted(query, objects, &call.text, &next, err))
+            return false;
+    } while (next && *next);
+    return true;
+}
+
 bool list_each(struct client *client, const struct list_query *query,
                bool (*each)(void *ctx, json_t *object), void *ctx, char **out_revision,
                struct error *err)
 {
-    return list_pages(client, query, each_of_page, &(struct each_object){each, ctx}, out_revision,
-                      err);
+    struct each_object objects = {each, ctx};
+
+    if (query->wanted && !out_revision)
+        return list_wanted(client, query, &objects, err);
+    return list_pages(client, query, each_of_page, &objects, out_revision, err);
 }
 
 static struct watcher *of(struct client_call *call)

@@ -18,6 +18,12 @@ struct list_query {
     const char *include_object; /* how much of each object a Table has: "Object" or "None"; NULL:
                                  * Metadata */
     const char *path;           /* a list that is no collection of a kind; NULL */
+    unsigned limit;             /* objects of a page; 0: 500 */
+    /* For list_each without a revision: looks at the compact text of an object (base/encoding/
+     * jsonscan.h). What it returns false for is not parsed, which takes most of the time of a long
+     * list. Only a hint: objects of a server that writes other text are all passed. NULL: all. */
+    bool (*wanted)(const void *ctx, const char *object);
+    const void *wanted_ctx;
 };
 
 /** Returns the path and query of a list request. Owned. */

@@ -137,7 +137,8 @@ static bool make_list(struct client *client, json_t *doc, bool as_table,
 bool step_fetch(struct client *client, const char *ns, const char *flow, bool as_table,
                 bool (*page)(void *ctx, json_t *page), void *ctx, struct error *err)
 {
-    struct list_query query = {.accept = as_table ? TABLE_ACCEPT : NULL};
+    /* The server walks over the whole flow for each page, so few pages are asked for. */
+    struct list_query query = {.accept = as_table ? TABLE_ACCEPT : NULL, .limit = PAGE_STEPS};
     scoped(buf) struct buf path = {0};
     scoped_str flow_path = NULL;
     scoped(json) json_t *doc = NULL;

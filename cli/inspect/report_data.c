@@ -6,9 +6,11 @@
 
 #include <string.h>
 
+#include "api/types/kinds/pod/pod.h"
 #include "api/types/text/doc.h"
 #include "base/encoding/base64.h"
 #include "base/encoding/jsonchars.h"
+#include "base/encoding/jsonscan.h"
 #include "base/mem.h"
 #include "cli/client/lister.h"
 #include "cli/client/resource.h"
@@ -50,6 +52,40 @@ static void note_name(struct gather *gather, const char *name)
 static bool is_known(const struct gather *gather, const char *name)
 {
     return name && json_object_get(gather->names, name);
+}
+
+/* Returns whether the string that begins at `value` is a known name. One that cannot be told from
+ * the text counts as known. */
+static bool is_known_text(const struct gather *gather, const char *value)
+{
+    char name[256];
+    size_t len = 0;
+    const char *text = value ? jsonscan_string(value, &len) : NULL;
+
+    if (!value)
+        return false;
+    if (!text || len >= sizeof name)
+        return true;
+    memcpy(name, text, len);
+    name[len] = '\0';
+    return is_known(gather, name);
+}
+
+static bool wants_job(const void *ctx, const char *job)
+{
+    return is_known_text(ctx, jsonscan_member(jsonscan_member(job, "metadata"), "name"));
+}
+
+static bool wants_pod(const void *ctx, const char *pod)
+{
+    const char *labels = jsonscan_member(jsonscan_member(pod, "metadata"), "labels");
+
+    return is_known_text(ctx, jsonscan_member(labels, LABEL_JOB_NAME));
+}
+
+static bool wants_event(const void *ctx, const char *event)
+{
+    return is_known_text(ctx, jsonscan_member(jsonscan_member(event, "involvedObject"), "name"));
 }
 
 /* Begins a list of at most so many objects. */
@@ -189,7 +225,7 @@ static bool take_pod(void *ctx, json_t *pod)
     const json_t *labels = doc_at(pod, "metadata.labels");
     const json_t *annotations = doc_at(pod, "metadata.annotations");
 
-    if (!is_known(gather, json_string_value(json_object_get(labels, "volcano.sh/job-name"))))
+    if (!is_known(gather, json_string_value(json_object_get(labels, LABEL_JOB_NAME))))
         return true;
     note_name(gather, doc_text(pod, "metadata.name"));
     note_name(gather,
@@ -212,25 +248,34 @@ static bool take_event(void *ctx, json_t *event)
     return true;
 }
 
+/* Passes the objects of a kind that are wanted. A namespace may have hundreds of thousands that are
+ * not. */
+static bool each_wanted(struct gather *gather, struct client *client, const struct kind *kind,
+                        bool (*wanted)(const void *ctx, const char *object),
+                        bool (*each)(void *ctx, json_t *object), struct error *err)
+{
+    const struct list_query query = {.kind = kind,
+                                     .ns = gather->report->about->view->ns,
+                                     .wanted = wanted,
+                                     .wanted_ctx = gather};
+
+    return list_each(client, &query, each, gather, NULL, err);
+}
+
 static bool gather_objects(struct gather *gather, struct client *client, enum report_specs specs,
                            struct error *err)
 {
-    const char *ns = gather->report->about->view->ns;
-
     begin(gather, "jobs", JOBS_MAX);
     if (specs == REPORT_WITH_SPECS &&
-        !list_each(client, &(struct list_query){.kind = &kind_job, .ns = ns}, take_job, gather,
-                   NULL, err))
+        !each_wanted(gather, client, &kind_job, wants_job, take_job, err))
         return false;
     end(gather, "jobs have no spec here");
     begin(gather, "pods", PODS_MAX);
-    if (!list_each(client, &(struct list_query){.kind = &kind_pod, .ns = ns}, take_pod, gather,
-                   NULL, err))
+    if (!each_wanted(gather, client, &kind_pod, wants_pod, take_pod, err))
         return false;
     end(gather, "pods are left out");
     begin(gather, "events", EVENTS_MAX);
-    if (!list_each(client, &(struct list_query){.kind = &kind_event, .ns = ns}, take_event, gather,
-                   NULL, err))
+    if (!each_wanted(gather, client, &kind_event, wants_event, take_event, err))
         return false;
     end(gather, "events are left out");
     return true;

@@ -15,6 +15,7 @@
 #include "api/types/kinds/job/job.h"
 #include "api/types/text/doc.h"
 #include "api/types/text/quantity.h"
+#include "base/encoding/jsonscan.h"
 #include "base/encoding/jsonw.h"
 #include "cli/client/lister.h"
 #include "cli/client/resource.h"
@@ -235,6 +236,26 @@ static size_t pod_args(struct trace *trace, const json_t *pod)
     return add_word(trace, text.data);
 }
 
+/* Returns whether the text of a pod may name a job of the flow as its owner. */
+static bool wants_pod(const void *ctx, const char *pod)
+{
+    const struct fetch *fetch = ctx;
+    const char *owners = jsonscan_member(jsonscan_member(pod, "metadata"), "ownerReferences");
+    const char *owner = owners ? jsonscan_next_element(&owners) : NULL;
+    const char *value = owner ? jsonscan_member(owner, "uid") : NULL;
+    size_t len = 0;
+    const char *text = value ? jsonscan_string(value, &len) : NULL;
+    char uid[64];
+
+    if (!value)
+        return false;
+    if (!text || len >= sizeof uid)
+        return true;
+    memcpy(uid, text, len);
+    uid[len] = '\0';
+    return json_object_get(fetch->steps_by_job, uid);
+}
+
 static bool take_pod(void *ctx, json_t *pod)
 {
     struct fetch *fetch = ctx;
@@ -266,11 +287,11 @@ bool trace_fetch(struct trace *trace, struct client *client, struct error *err)
     const struct flow_view *view = trace->view;
     struct fetch fetch = {.trace = trace};
     scoped(json) json_t *steps_by_job = json_object();
+    const struct list_query pods = {
+        .kind = &kind_pod, .ns = view->ns, .wanted = wants_pod, .wanted_ctx = &fetch};
 
     fetch.steps_by_job = steps_by_job;
     if (!step_fetch(client, view->ns, view->name, false, take_items, &fetch, err))
         return false;
-    return !json_object_size(steps_by_job) ||
-           list_each(client, &(struct list_query){.kind = &kind_pod, .ns = view->ns}, take_pod,
-                     &fetch, NULL, err);
+    return !json_object_size(steps_by_job) || list_each(client, &pods, take_pod, &fetch, NULL, err);
 }

@@ -136,6 +136,21 @@ def the_pods_of_a_bounded_number_of_steps_are_read():
     check_equal("why", ([why for why in whys if why == "exit code 3"], len(whys)), (["exit code 3"] * 500, 600))
 
 
+def of_a_crowded_namespace_it_has_only_what_belongs_to_the_flow():
+    manifest("many.yaml", flow("e", [step("s%d" % i, template="t") for i in range(600)]), template("t", "true"))
+    jobflow("run", "--runtime", "sim", "--data-dir", "d", "-o", "quiet", "many.yaml")
+    manifest("f.yaml", flow("f", [step("a", template="t"), step("b", ["a"], template="t")]), template("t", "true"))
+    jobflow("run", "--runtime", "sim", "--data-dir", "d", "-o", "quiet", "f.yaml")
+    data = report_of("--data-dir", "d").data["flows"][0]
+    check_equal("jobs, behind the first page of the list", [job["metadata"]["name"] for job in data["jobs"]], ["f-a", "f-b"])
+    check_equal("their specs", [task["name"] for job in data["jobs"] for task in job["spec"]["tasks"]], ["main"] * 2)
+    check_equal("pods", [pod["metadata"]["name"] for pod in data["pods"]], ["f-a-main-0", "f-b-main-0"])
+    about = {event["involvedObject"]["name"] for event in data["events"]}
+    check_equal("events of others", {name for name in about if name != "f" and not name.startswith("f-")}, set())
+    check("f" in about, "events of the flow: %s" % sorted(about))
+    check_equal("what is left out", data["leftOut"], [])
+
+
 # covers: web.md WEB-208
 def without_specs_no_value_of_a_parameter_is_there():
     run_flow(step("off", template="t", **{"if": {"terms": [{"parameter": {"name": "p", "operator": "In", "values": ["wanted"]}}]}}),

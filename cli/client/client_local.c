@@ -6,8 +6,8 @@
  * would never end, so they end as soon as all present data has been sent.
  *
  * A store may hold hundreds of thousands of jobs and pods, so only the needed part is loaded:
- * requests for flows, templates or events load the store without jobs and pods; requests for one
- * job or its pods load the objects with that name. Every other request loads the whole store.
+ * requests for flows, templates or events, and watches of them, load the store without jobs and
+ * pods; requests for one job or its pods load the objects with that name. Every other request loads the whole store.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -111,16 +111,15 @@ static bool is_part(const struct kind *kind)
     return kind == &kind_job_flow || kind == &kind_job_template || kind == &kind_event;
 }
 
-/* Parses a plain GET into `out`. Returns false for a request that only the whole store can answer.
- */
+/* Parses a plain GET, which may be a watch. Returns false for a request that only the whole store can
+ * answer. */
 static bool plain_get(const struct api_request *request, struct arena *arena,
                       struct request_target *target, struct route *route)
 {
     return request->method == API_GET &&
            request_target_parse(request->target, arena, target, NULL) &&
            route_find(target, route, NULL) && route->kind &&
-           (route->sub == ROUTE_MAIN || route->sub == ROUTE_STATUS) &&
-           !request_query_bool(target, "watch");
+           (route->sub == ROUTE_MAIN || route->sub == ROUTE_STATUS);
 }
 
 /* Returns the one name that is requested: that of an object, or of the job whose pods are listed.
@@ -174,7 +173,8 @@ static struct side *side_for(struct local *local, const struct api_request *requ
     if (local->few.engine && plain_get(request, arena, &target, &route)) {
         if (is_part(route.kind))
             return &local->few;
-        named = named_side(local, name_asked(&target, &route), err);
+        if (!request_query_bool(&target, "watch"))
+            named = named_side(local, name_asked(&target, &route), err);
     }
     if (named || (err->code != ERR_NONE && !local->all.engine))
         return named;

@@ -344,6 +344,21 @@ def data_of_secrets_never_come_back():
 
 
 # covers: web.md WEB-009 WEB-010
+def the_list_of_flows_at_rest_reads_no_jobs_and_pods():
+    manifest("f.yaml", flow("f", [step("s%d" % i, template="t") for i in range(3000)]), template("t", "true"))
+    jobflow("run", "--runtime", "sim", "--data-dir", "d", "-o", "quiet", "f.yaml")
+    ui = Ui("--data-dir", "d")
+    ui.sign_in()
+    stream = Stream(ui, topics=["flows"])
+    wait_until("the list is complete", lambda: stream.ready("flows"))
+    check_equal("flows", list(stream.rows("flows")), ["default/f"])
+    read_bytes = int(re.search(r"rchar: (\d+)", read("/proc/%d/io" % ui.process.pid)).group(1))
+    whole = os.path.getsize("d/store.db")
+    check(read_bytes < whole / 2, "the gateway has read %d bytes of a store of %d" % (read_bytes, whole))
+    stream.close()
+    ui.stop()
+
+
 def a_store_goes_live_and_back():
     finished()
     ui = Ui().sign_in()

@@ -7,7 +7,8 @@
  *
  * A store may hold hundreds of thousands of jobs and pods, so only the needed part is loaded:
  * requests for flows, templates or events, and watches of them, load the store without jobs and
- * pods; requests for one job or its pods load the objects with that name. Every other request loads the whole store.
+ * pods; requests for one job or its pods load the objects with that name. Every other request loads
+ * the whole store.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -111,8 +112,8 @@ static bool is_part(const struct kind *kind)
     return kind == &kind_job_flow || kind == &kind_job_template || kind == &kind_event;
 }
 
-/* Parses a plain GET, which may be a watch. Returns false for a request that only the whole store can
- * answer. */
+/* Parses a plain GET, which may be a watch. Returns false for a request that only the whole store
+ * can answer. */
 static bool plain_get(const struct api_request *request, struct arena *arena,
                       struct request_target *target, struct route *route)
 {

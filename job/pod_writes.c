@@ -7,7 +7,6 @@
 #include <string.h>
 
 #include "api/types/kinds/job/job.h"
-#include "api/types/text/denial.h"
 #include "base/mem.h"
 #include "job/model/names.h"
 #include "job/objects/pod.h"
@@ -33,6 +32,15 @@ enum failure {
     FAILURE_PERMANENT, /* a limited number of retries: only a change of the job can help */
 };
 
+/* A server refuses for four reasons with the same code. */
+static enum failure classify_denial(const char *message)
+{
+    return strstr(message, "quota")                   ? FAILURE_WAITING
+           : strstr(message, "being terminated")      ? FAILURE_CLOSING
+           : strstr(message, "is forbidden: User \"") ? FAILURE_RIGHTS
+                                                      : FAILURE_PERMANENT;
+}
+
 static enum failure classify(const struct error *err)
 {
     static const enum failure classes[ERROR_CODE_N] = {
@@ -45,14 +53,7 @@ static enum failure classify(const struct error *err)
         [ERR_STORAGE] = FAILURE_WAITING,       [ERR_UNAUTHORIZED] = FAILURE_TRANSIENT,
     };
 
-    static const enum failure denials[] = {
-        [DENIAL_OTHER] = FAILURE_PERMANENT,
-        [DENIAL_QUOTA] = FAILURE_WAITING,
-        [DENIAL_CLOSING] = FAILURE_CLOSING,
-        [DENIAL_RIGHTS] = FAILURE_RIGHTS,
-    };
-
-    return err->code == ERR_FORBIDDEN ? denials[denial_of(err->message)] : classes[err->code];
+    return err->code == ERR_FORBIDDEN ? classify_denial(err->message) : classes[err->code];
 }
 
 /* Returns the reason of the state of a job that waits because of a failure; NULL: it has none. */

@@ -5,7 +5,6 @@
 
 #include <string.h>
 
-#include "api/types/text/denial.h"
 #include "base/collections/hash.h"
 #include "base/mem.h"
 
@@ -31,7 +30,8 @@ void closing_note(struct closing *closing, const char *ns, int64_t now_ns, const
     struct closing_entry *entry;
     size_t len = strlen(ns);
 
-    if (err->code != ERR_FORBIDDEN || !*ns || denial_of(err->message) != DENIAL_CLOSING)
+    if (err->code != ERR_FORBIDDEN || !*ns ||
+        !strstr(err->message, "because it is being terminated"))
         return;
     entry = find(closing, ns);
     if (!entry) {

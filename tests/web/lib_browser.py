@@ -111,11 +111,21 @@ class Browser:
         return self.driver.execute_script(script, *args)
 
     def wait(self, what, script, *args, seconds=None):
-        """Polls a script until it returns something true, and returns that."""
+        """Polls a script until it returns something true, and returns that.
+        A script that fails found a page that is not drawn yet, and is run again: its last error is told when the wait is in vain."""
+        from selenium.common.exceptions import JavascriptException, StaleElementReferenceException
+        errors = []
+
+        def holds():
+            try:
+                return self.js(script, *args)
+            except (JavascriptException, StaleElementReferenceException) as error:
+                errors[:] = [error.msg]
+                return None
         try:
-            return wait_until(what, lambda: self.js(script, *args), seconds or DEADLINE / 2)
+            return wait_until(what, holds, seconds or DEADLINE / 2)
         except Failure as failure:
-            raise Failure("%s\n%s\n%s" % (failure, self.url(), self.text()[:2000])) from None
+            raise Failure("%s\n%s\n%s" % (failure, self.url(), "\n".join(errors + [self.text()[:2000]]))) from None
 
     def url(self):
         """The place of the page, as path and query."""
@@ -141,17 +151,25 @@ class Browser:
         wait_until(what, reached, DEADLINE / 2)
 
     def click(self, selector, text=None):
-        """Clicks the first element that the selector finds, with this text if one is given, once it stands still."""
+        """Clicks the first element that the selector finds, with this text if one is given, once it stands still.
+        The page may draw anew at any time: an element that goes before it is clicked is looked for again."""
+        from selenium.common.exceptions import ElementClickInterceptedException, ElementNotInteractableException, StaleElementReferenceException
         from selenium.webdriver.common.by import By
         places = {}
 
-        def found():
-            for element in self.driver.find_elements(By.CSS_SELECTOR, selector):
-                if element.is_displayed() and (text is None or element.text.strip() == text):
-                    before, places[element.id] = places.get(element.id), element.rect
-                    return element if before == places[element.id] else None
-            return None
-        wait_until("there is %s %r" % (selector, text or ""), found, DEADLINE / 2).click()
+        def clicked():
+            try:
+                for element in self.driver.find_elements(By.CSS_SELECTOR, selector):
+                    if element.is_displayed() and (text is None or element.text.strip() == text):
+                        before, places[element.id] = places.get(element.id), element.rect
+                        if before != places[element.id]:
+                            return False
+                        element.click()
+                        return True
+            except (StaleElementReferenceException, ElementClickInterceptedException, ElementNotInteractableException):
+                pass
+            return False
+        wait_until("there is %s %r" % (selector, text or ""), clicked, DEADLINE / 2)
 
     def picture(self, path):
         self.driver.save_screenshot(path)

@@ -1,5 +1,6 @@
 /* What a flow says of itself beside its steps: critical path, parameters, labels, versions. */
-import { useEffect, useState } from "preact/hooks";
+import { useState } from "preact/hooks";
+import { useAnswer } from "../core/answer";
 import { flowPath, getJson } from "../core/api";
 import { now } from "../core/clock";
 import { clockTime, parseTime } from "../core/format";
@@ -40,13 +41,7 @@ const textOf = (value: unknown) => (typeof value === "string" ? value : JSON.str
 
 export function About({ ns, name, model }: { ns: string; name: string; model: FlowModel }) {
     const [open, setOpen] = useState(false);
-    const [object, setObject] = useState<FlowObject | null>(null);
-    useEffect(() => {
-        if (!open) return undefined;
-        const control = new AbortController();
-        getJson<FlowObject>(flowPath(ns, name), control.signal).then(setObject, () => setObject(null));
-        return () => control.abort();
-    }, [open, ns, name, model.generation, model.head.phase]);
+    const { value: object } = useAnswer(open ? `${ns}/${name}` : "", (signal) => getJson<FlowObject>(flowPath(ns, name), signal), `${model.generation} ${model.head.phase}`);
     const meta = object?.metadata ?? {};
     const labels = Object.entries(meta.labels ?? {});
     const parameters = (object?.spec?.parameters ?? []).map((parameter): [string, string] => [parameter.name, textOf(parameter.value ?? parameter.default)]);

@@ -1,5 +1,6 @@
 /* The differences of two specs as a list of paths with the values before and after. */
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useMemo } from "preact/hooks";
+import { useAnswer } from "../core/answer";
 import { flowPath, getJson } from "../core/api";
 import { T } from "../core/text";
 import { differencesOf } from "../model/differences";
@@ -35,15 +36,10 @@ interface FlowDocument {
 
 /** The differences of the specs of two runs, parameters among them. What the steps' jobs have different stands with each step. */
 export function ComparedSpecs({ before, after }: { before: Run; after: Run }) {
-    const [both, setBoth] = useState<[unknown, unknown] | null>(null);
-    const [error, setError] = useState("");
-    useEffect(() => {
-        const control = new AbortController();
-        const spec = async ({ ns, name }: Run) => (await getJson<FlowDocument>(flowPath(ns, name), control.signal)).spec;
-        Promise.all([spec(before), spec(after)]).then(setBoth, (failure: Error) => control.signal.aborted || setError(failure.message));
-        return () => control.abort();
-    }, [before.name, after.name, before.model.generation, after.model.generation]);
-    if (error) return <p class="note bad">{error}</p>;
+    const spec = async ({ ns, name }: Run, signal: AbortSignal) => (await getJson<FlowDocument>(flowPath(ns, name), signal)).spec;
+    const { value: both, error } = useAnswer(`${before.ns}/${before.name} ${after.ns}/${after.name}`,
+        (signal) => Promise.all([spec(before, signal), spec(after, signal)]), `${before.model.generation} ${after.model.generation}`);
+    if (error) return <p class="note bad">{error.message}</p>;
     if (!both) return <p class="note faint">{T.loading}</p>;
     if (REPORT && (!both[0] || !both[1])) return <p class="note">{T.noSpecInReport}</p>;
     return <div class="differ" role="region" aria-label={T.compareViews.spec} tabIndex={0}><DifferenceList from={both[0]} to={both[1]} /></div>;

@@ -1,6 +1,7 @@
 /* One step in both runs: what it took, how it ended, and what its job has different. */
 import type { ComponentChildren } from "preact";
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo } from "preact/hooks";
+import { useAnswer, type Answer } from "../core/answer";
 import { apiPath, getJson } from "../core/api";
 import { exitCode, preciseDuration } from "../core/format";
 import { bindKeys } from "../core/keys";
@@ -22,32 +23,23 @@ function useRecord({ ns, name, version }: Run, step: string): StepRecord | undef
 
 const codesOf = (record: StepRecord | undefined) => (record?.attempts ?? []).map((attempt) => attempt.exitCodes.flatMap(({ codes }) => codes).slice(0, 20).map(exitCode).join(", ") || "–").reverse().join("; ");
 
-/* The spec of a step's newest job in a run; null: it has none. */
-function useJobSpec(run: Run, record: StepRecord | undefined, step: string): { spec: unknown; error: string } {
+/* The step's newest job in a run, with its spec. */
+function useJob(run: Run, record: StepRecord | undefined, step: string): Answer<{ spec?: unknown }> {
     const job = record?.jobs[record.jobs.length - 1] ?? run.model.step(step)?.job ?? "";
-    const [state, setState] = useState<{ spec: unknown; error: string }>({ spec: null, error: "" });
-    useEffect(() => {
-        if (!job) return undefined;
-        const control = new AbortController();
-        getJson<{ spec?: unknown }>(apiPath("batch.volcano.sh", "v1alpha1", run.ns, "jobs", job), control.signal).then(
-            (answer) => setState({ spec: answer.spec ?? null, error: "" }),
-            (error: Error) => control.signal.aborted || setState({ spec: null, error: error.message }),
-        );
-        return () => control.abort();
-    }, [run.ns, job]);
-    return state;
+    return useAnswer(job && `${run.ns}/${job}`, (signal) => getJson<{ spec?: unknown }>(apiPath("batch.volcano.sh", "v1alpha1", run.ns, "jobs", job), signal));
 }
 
 export function ComparedStep({ before, after, row }: { before: Run; after: Run; row: StepChange }) {
     const records = [useRecord(before, row.name), useRecord(after, row.name)];
-    const specs = [useJobSpec(before, records[0], row.name), useJobSpec(after, records[1], row.name)];
+    const jobs = [useJob(before, records[0], row.name), useJob(after, records[1], row.name)];
+    const specs = jobs.map((job) => job.value?.spec);
     const close = () => setQuery({ step: "" });
     useEffect(() => bindKeys([{ keys: "Escape", does: T.keyClose, run: close }]), []);
     const runs = [before, after];
     const steps = [row.before, row.after];
     const line = (title: string, cell: (at: number) => ComponentChildren) => <tr><th scope="row">{title}</th><td>{cell(0)}</td><td>{cell(1)}</td></tr>;
     const length = (ms: number | undefined) => (ms === undefined || ms < 0 ? "–" : preciseDuration(ms));
-    const error = specs.find((spec) => spec.error)?.error;
+    const error = jobs.find((job) => job.error)?.error;
     return (
         <aside class="drawer compared" aria-label={T.stepDrawer}>
             <header>
@@ -68,7 +60,7 @@ export function ComparedStep({ before, after, row }: { before: Run; after: Run; 
                     </tbody>
                 </table>
                 <h3>{T.jobDifferences}</h3>
-                {error ? <p class="note"><Message text={error} /></p> : specs[0]!.spec && specs[1]!.spec ? <DifferenceList from={specs[0]!.spec} to={specs[1]!.spec} /> : <p class="note faint">{T.noJobOfStep}</p>}
+                {error ? <p class="note"><Message text={error.message} /></p> : specs[0] && specs[1] ? <DifferenceList from={specs[0]} to={specs[1]} /> : <p class="note faint">{T.noJobOfStep}</p>}
             </div>
         </aside>
     );

@@ -1,5 +1,6 @@
 /* The drawer of a step: why it is as it is, its logs, attempts, pods, spec and events. */
 import { useEffect, useRef, useState } from "preact/hooks";
+import { useAnswer, type Answer } from "../core/answer";
 import { now } from "../core/clock";
 import { clockTime, count, duration, exitCode } from "../core/format";
 import { keep, kept } from "../core/kept";
@@ -79,23 +80,9 @@ function AttemptCard({ attempt }: { attempt: Attempt }) {
     );
 }
 
-/* The pods and logs of the step's jobs, asked for again when the step changes. What is there stays until then. */
-function usePods(ns: string, step: Step, jobs: string[], on: boolean): { state: StepPods | null; error: string } {
-    const [state, setState] = useState<{ step: string; pods: StepPods } | null>(null);
-    const [error, setError] = useState("");
-    useEffect(() => {
-        if (!on || jobs.length === 0) return undefined;
-        const control = new AbortController();
-        fetchPods(ns, jobs, control.signal).then(
-            (pods) => {
-                setState({ step: step.name, pods });
-                setError("");
-            },
-            (failure: Error) => control.signal.aborted || setError(failure.message),
-        );
-        return () => control.abort();
-    }, [ns, step.name, step.version, jobs.join(), on]);
-    return { state: state && state.step === step.name ? state.pods : null, error };
+/* The pods and logs of the step's jobs, asked for again when the step changes. */
+function usePods(ns: string, step: Step, jobs: string[], on: boolean): Answer<StepPods> {
+    return useAnswer(on && jobs.length > 0 ? `${ns}/${step.name}` : "", (signal) => fetchPods(ns, jobs, signal), `${step.version} ${jobs.join()}`);
 }
 
 function Logs({ pods, error, step, why }: { pods: StepPods | null; error: string; step: Step; why: string }) {
@@ -141,7 +128,8 @@ export function Drawer({ ns, flow, model, version, step, why, attempts }: Props)
     const tab = (Object.hasOwn(T.tabs, query.get("tab") ?? "") ? query.get("tab") : "overview") as Tab;
     const record = attempts.get(step.name);
     const jobs = record?.jobs.length ? record.jobs : step.job ? [step.job] : [];
-    const { state: pods, error } = usePods(ns, step, jobs, tab === "logs" || tab === "pods" || tab === "events");
+    const { value: pods, error: podsError } = usePods(ns, step, jobs, tab === "logs" || tab === "pods" || tab === "events");
+    const error = podsError?.message ?? "";
     const sentence = why.of(step.name);
     return (
         <aside class="drawer" style={{ width: `${width}px` }} aria-label={T.stepDrawer}>

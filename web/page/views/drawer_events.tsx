@@ -1,5 +1,5 @@
 /* The events of a step: of its jobs, pod groups and pods, and those of the flow that name it; together, by time. */
-import { useEffect, useState } from "preact/hooks";
+import { useAnswer } from "../core/answer";
 import { apiPath, getJson } from "../core/api";
 import { now } from "../core/clock";
 import { clockTime, parseTime } from "../core/format";
@@ -41,19 +41,10 @@ async function loadStep(ns: string, flow: string, step: string, names: string[],
     return [...found.values()].sort((a, b) => timeOf(b) - timeOf(a));
 }
 
-/* Events, the newest first. `load` is called again when `key` changes; what is there stays until then. */
-function Events({ load, id }: { load(signal: AbortSignal): Promise<EventObject[]>; id: string }) {
-    const [events, setEvents] = useState<EventObject[] | null>(null);
-    const [error, setError] = useState("");
-    useEffect(() => {
-        const control = new AbortController();
-        load(control.signal).then((found) => {
-            setEvents(found);
-            setError("");
-        }, (failure: Error) => control.signal.aborted || setError(failure.message));
-        return () => control.abort();
-    }, [id]);
-    if (error) return <p class="note bad">{error}</p>;
+/* Events of the thing `of`, the newest first. `load` is called again when `again` changes. */
+function Events({ of, again, load }: { of: string; again: string; load(signal: AbortSignal): Promise<EventObject[]> }) {
+    const { value: events, error } = useAnswer(of, load, again);
+    if (error) return <p class="note bad">{error.message}</p>;
     if (!events) return <p class="note faint">{T.loading}</p>;
     if (events.length === 0) return <p class="note">{T.noEvents}</p>;
     return (
@@ -72,11 +63,11 @@ function Events({ load, id }: { load(signal: AbortSignal): Promise<EventObject[]
 /** The events of a step. */
 export function EventsTab({ ns, flow, step, jobs, pods }: { ns: string; flow: string; step: Step; jobs: string[]; pods: Pod[] }) {
     const names = [...new Set([...jobs, ...pods.slice(0, PODS_MAX).flatMap((pod) => [pod.name, ...(pod.group ? [pod.group] : [])])])];
-    return <Events id={`${ns} ${names.join()} ${step.version}`} load={(signal) => loadStep(ns, flow, step.name, names, signal)} />;
+    return <Events of={`${ns}/${flow} ${step.name}`} again={`${names.join()} ${step.version}`} load={(signal) => loadStep(ns, flow, step.name, names, signal)} />;
 }
 
 /** The events of objects by their names. */
 export function EventList({ ns, names, version }: { ns: string; names: string[]; version: number }) {
     const asked = [...new Set(names)].slice(0, 2 * PODS_MAX);
-    return <Events id={`${ns} ${asked.join()} ${version}`} load={async (signal) => (await Promise.all(asked.map((name) => eventsOf(ns, name, signal)))).flat().sort((a, b) => timeOf(b) - timeOf(a))} />;
+    return <Events of={`${ns}/${asked[0] ?? ""}`} again={`${asked.join()} ${version}`} load={async (signal) => (await Promise.all(asked.map((name) => eventsOf(ns, name, signal)))).flat().sort((a, b) => timeOf(b) - timeOf(a))} />;
 }

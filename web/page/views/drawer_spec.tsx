@@ -1,5 +1,5 @@
 /* What a step is made of: its entry in the flow, and its job, or its template while there is no job. */
-import { useEffect, useState } from "preact/hooks";
+import { useAnswer } from "../core/answer";
 import { apiPath, flowPath, getJson } from "../core/api";
 import { T } from "../core/text";
 import { toYaml } from "../core/yaml";
@@ -40,14 +40,8 @@ async function load(ns: string, flow: string, step: Step, job: string, signal: A
 }
 
 export function SpecTab({ ns, flow, step, job }: { ns: string; flow: string; step: Step; job: string }) {
-    const [parts, setParts] = useState<Part[] | null>(null);
-    const [error, setError] = useState("");
-    useEffect(() => {
-        const control = new AbortController();
-        load(ns, flow, step, job, control.signal).then(setParts, (failure: Error) => control.signal.aborted || setError(failure.message));
-        return () => control.abort();
-    }, [ns, flow, step.name, job]);
-    if (error) return <p class="note bad">{error}</p>;
+    const { value: parts, error } = useAnswer(`${ns}/${flow} ${step.name}`, (signal) => load(ns, flow, step, job, signal), job);
+    if (error) return <p class="note bad">{error.message}</p>;
     if (!parts) return <p class="note faint">{T.loading}</p>;
     return (
         <>

@@ -1,5 +1,6 @@
 /* What went wrong in a flow, the first failure first, with the end of its log. */
-import { useEffect, useState } from "preact/hooks";
+import { useEffect } from "preact/hooks";
+import { useAnswer } from "../core/answer";
 import { parseLine, type Style } from "../core/ansi";
 import { request } from "../core/api";
 import { setQuery } from "../core/route";
@@ -28,13 +29,9 @@ async function tailOf(ns: string, jobs: string[], signal: AbortSignal): Promise<
 }
 
 function LogEnd({ ns, step, jobs }: { ns: string; step: Step; jobs: string[] }) {
-    const [lines, setLines] = useState<string[]>([]);
-    useEffect(() => {
-        if (jobs.length === 0) return undefined;
-        const control = new AbortController();
-        tailOf(ns, jobs, control.signal).then(setLines, () => setLines([]));
-        return () => control.abort();
-    }, [ns, step.name, step.attempts, step.state, jobs.join()]);
+    const of = jobs.length > 0 ? `${ns}/${step.name}` : "";
+    const { value, error } = useAnswer(of, (signal) => tailOf(ns, jobs, signal), `${step.attempts} ${step.state} ${jobs.join()}`);
+    const lines = error ? [] : value ?? [];
     if (lines.length === 0) return null;
     return <pre class="tail" aria-label={T.logOf}>{lines.join("\n")}</pre>;
 }

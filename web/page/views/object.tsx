@@ -1,5 +1,6 @@
 /* One job, pod, template, schedule or trigger: what it is and does, its pods and logs, its events, and its YAML. */
-import { useEffect, useState } from "preact/hooks";
+import { useRef } from "preact/hooks";
+import { useAnswer, type Answer } from "../core/answer";
 import { ApiError, apiPath, getJson } from "../core/api";
 import { now } from "../core/clock";
 import { clockTime, parseTime } from "../core/format";
@@ -35,48 +36,21 @@ interface ObjectDocument {
 const STEP = "volcano.sh/jobFlowNode";
 const JOB_OF_POD = "volcano.sh/job-name";
 
-/* The object, asked for again when its row in the list of its kind changes. What is there stays until then. */
-function useObject(page: Page, ns: string, name: string): { document: ObjectDocument | null; version: number; error: string; gone: boolean } {
+/* The object, asked for again when its row in the list of its kind changes. */
+function useObject(page: Page, ns: string, name: string): Answer<ObjectDocument> {
     const kind = OBJECT_KINDS[page];
-    const [state, setState] = useState<{ document: ObjectDocument | null; version: number; error: string; gone: boolean }>({ document: null, version: 0, error: "", gone: false });
-    useEffect(() => {
-        const control = new AbortController();
-        let timer = 0;
-        let busy = false;
-        let have = ""; /* resourceVersion of the document */
-        let seen = ""; /* resourceVersion of the row, for which the document is asked again once */
-        let askedFor = "";
-        const compare = () => {
-            if (!have || !seen || have === seen || askedFor === seen) return;
-            askedFor = seen;
-            soon();
-        };
-        const ask = () => {
-            timer = 0;
-            busy = true;
-            getJson<ObjectDocument>(apiPath(kind.group, kind.version, ns, kind.resource, name), control.signal).then(
-                (document) => {
-                    have = document.metadata.resourceVersion ?? "";
-                    setState((old) => ({ document, version: old.version + 1, error: "", gone: false }));
-                    compare();
-                },
-                (error: Error) => control.signal.aborted || setState((old) => ({ ...old, gone: error instanceof ApiError && error.code === 404, error: error.message })),
-            ).finally(() => (busy = false));
-        };
-        const soon = () => { if (!timer) timer = window.setTimeout(ask, busy ? 1000 : 150); };
-        ask();
-        const stop = subscribe(`objects ${kind.resource} ${ns} `.trim(), (line) => {
-            if (((line["gone"] as string[] | undefined) ?? []).includes(`${ns}/${name}`)) soon();
-            seen = ((line["rows"] as TopicRow[] | undefined) ?? []).find((row) => row.key === `${ns}/${name}`)?.object?.metadata?.resourceVersion ?? seen;
-            compare();
-        });
-        return () => {
-            control.abort();
-            window.clearTimeout(timer);
-            stop();
-        };
-    }, [page, ns, name]);
-    return state;
+    const have = useRef(""); /* resourceVersion of the document */
+    const ask = async (signal: AbortSignal) => {
+        const document = await getJson<ObjectDocument>(apiPath(kind.group, kind.version, ns, kind.resource, name), signal);
+        have.current = document.metadata.resourceVersion ?? "";
+        return document;
+    };
+    const listen = (changed: () => void) => subscribe(`objects ${kind.resource} ${ns} `.trim(), (line) => {
+        const gone = ((line["gone"] as string[] | undefined) ?? []).includes(`${ns}/${name}`);
+        const row = ((line["rows"] as TopicRow[] | undefined) ?? []).find((other) => other.key === `${ns}/${name}`);
+        if (gone || (row && row.object?.metadata?.resourceVersion !== have.current)) changed();
+    });
+    return useAnswer(`${page} ${ns}/${name}`, ask, "", { listen, pause: 150 });
 }
 
 function Origin({ document, ns }: { document: ObjectDocument; ns: string }) {
@@ -140,26 +114,20 @@ function TemplateOverview({ document, ns }: { document: ObjectDocument; ns: stri
 }
 
 /* The pods of a job, or the pod itself, with their logs. */
-function useLogs(page: Page, ns: string, name: string, document: ObjectDocument | null, version: number): { pods: StepPods | null; error: string } {
-    const [state, setState] = useState<{ pods: StepPods | null; error: string }>({ pods: null, error: "" });
-    useEffect(() => {
-        if (!document || (page !== "jobs" && page !== "pods")) return undefined;
-        if (page === "pods") {
-            const pod = podOf(document as Parameters<typeof podOf>[0]);
-            setState({ pods: { pods: [pod], logs: logsOf(ns, [pod]) }, error: "" });
-            return undefined;
-        }
-        const control = new AbortController();
-        fetchPods(ns, [name], control.signal).then((pods) => setState({ pods, error: "" }), (error: Error) => control.signal.aborted || setState((old) => ({ ...old, error: error.message })));
-        return () => control.abort();
-    }, [page, ns, name, version]);
-    return state;
+function useLogs(page: Page, ns: string, name: string, document: ObjectDocument | null, version: number): Answer<StepPods> {
+    const ask = async (signal: AbortSignal): Promise<StepPods> => {
+        if (page === "jobs") return fetchPods(ns, [name], signal);
+        const pod = podOf(document as Parameters<typeof podOf>[0]);
+        return { pods: [pod], logs: logsOf(ns, [pod]) };
+    };
+    return useAnswer(document && (page === "jobs" || page === "pods") ? `${page} ${ns}/${name}` : "", ask, version);
 }
 
 export function ObjectPage({ page, ns, name }: { page: Page; ns: string; name: string }) {
     const { query } = useSignal(route);
-    const { document, version, error, gone } = useObject(page, ns, name);
-    const { pods, error: podsError } = useLogs(page, ns, name, document, version);
+    const { value: document, version, error } = useObject(page, ns, name);
+    const { value: pods, error: podsError } = useLogs(page, ns, name, document, version);
+    const gone = error instanceof ApiError && error.code === 404;
     const tabs = TABS[page];
     const tab = tabs.find((other) => other === query.get("tab")) ?? "overview";
     const phase: string = document?.status?.["state"]?.phase ?? document?.status?.["phase"] ?? "";
@@ -178,7 +146,7 @@ export function ObjectPage({ page, ns, name }: { page: Page; ns: string; name: s
                 {created > 0 && <span class="faint">{T.created} <Moment ms={created}>{clockTime(created, now())}</Moment></span>}
             </div></header>
             {gone && <p class="note">{T.objectGone}</p>}
-            {error && !gone && <p class="note bad"><Message text={error} /></p>}
+            {error && !gone && <p class="note bad"><Message text={error.message} /></p>}
             {!document && !error && <p class="note faint">{T.loading}</p>}
             {document && (
                 <>
@@ -197,7 +165,7 @@ export function ObjectPage({ page, ns, name }: { page: Page; ns: string; name: s
                                     {CHANGES[page] && <Field name={T.change}><Command text={`jobflow ${CHANGES[page]![0]} ${shellWord(`${CHANGES[page]![1]}/${name}`)}${ns === "default" ? "" : ` -n ${shellWord(ns)}`}`} /></Field>}
                                 </dl>
                             )}
-                            {tab === "logs" && <LogOfPods pods={pods} reason={podsError || (pods ? T.noLogKept : T.loading)} why="" />}
+                            {tab === "logs" && <LogOfPods pods={pods} reason={podsError?.message || (pods ? T.noLogKept : T.loading)} why="" />}
                             {tab === "pods" && (pods?.pods.length ? pods.pods.map((pod) => <PodCard key={pod.uid} pod={pod} href={objectHref("pods", ns, pod.name)} />) : <p class="note">{podsError || T.noPods}</p>)}
                             {tab === "events" && <EventList ns={ns} names={eventNames} version={version} />}
                             {tab === "spec" && <section class="card"><h3>YAML <CopyButton text={readable} /></h3><pre class="yaml" tabIndex={0}>{readable()}</pre></section>}

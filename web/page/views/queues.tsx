@@ -1,9 +1,8 @@
 /* The room there is, who has it, who waits for it and why, and the queues. */
-import { useEffect, useState } from "preact/hooks";
+import { useAnswer, type Answer } from "../core/answer";
 import { apiPath, getJson, me } from "../core/api";
 import { parseTime } from "../core/format";
 import { listAll } from "../core/list";
-import { refresh } from "../core/refresh";
 import { objectHref } from "../core/route";
 import { quantityText } from "../core/quantity";
 import { useSignal } from "../core/signal";
@@ -65,22 +64,14 @@ async function load(signal: AbortSignal): Promise<Capacity> {
 }
 
 /* The capacity, asked for again when pods, groups or queues change. */
-function useCapacity(): { capacity: Capacity | null; error: string } {
-    const [state, setState] = useState<{ capacity: Capacity | null; error: string }>({ capacity: null, error: "" });
+function useCapacity(): Answer<Capacity> {
     const server = useSignal(me)?.server.kind;
-    useEffect(() => {
-        const control = new AbortController();
-        const ask = () => load(control.signal).then((capacity) => setState({ capacity, error: "" }), (error: Error) => control.signal.aborted || setState((old) => ({ ...old, error: error.message })));
-        const work = refresh(ask, PAUSE_MS);
-        const take = (line: Record<string, unknown>) => { if (line["rows"] || line["gone"]) work.poke(); };
+    const listen = (changed: () => void) => {
+        const take = (line: Record<string, unknown>) => { if (line["rows"] || line["gone"]) changed(); };
         const stops = ["objects pods *", "objects podgroups *", "objects queues *"].map((topic) => subscribe(topic, take));
-        return () => {
-            work.stop();
-            control.abort();
-            for (const stop of stops) stop();
-        };
-    }, [server]);
-    return state;
+        return () => stops.forEach((stop) => stop());
+    };
+    return useAnswer("capacity", load, server, { listen, pause: PAUSE_MS });
 }
 
 function RoomBar({ room }: { room: Room }) {
@@ -155,13 +146,13 @@ function Queues({ queues }: { queues: QueueObject[] }) {
 }
 
 export function QueuesPage() {
-    const { capacity, error } = useCapacity();
+    const { value: capacity, error } = useCapacity();
     setTitle(T.queues);
     const waiting = (capacity?.groups ?? []).filter(isWaiting).sort((a, b) => parseTime(a.metadata.creationTimestamp) - parseTime(b.metadata.creationTimestamp));
     return (
         <main id="content" class="scroll">
             <h1>{T.queuesAndRoom}</h1>
-            {error && <p class="note bad"><Message text={error} /></p>}
+            {error && <p class="note bad"><Message text={error.message} /></p>}
             {!capacity && !error && <p class="faint">{T.loading}</p>}
             {capacity && (
                 <>

@@ -14,7 +14,7 @@
 #include "base/loop/loop.h"
 
 /* X(name, text in status and events, whether a timer retries, whether the step only waits: it is not
- * shown as blocked, and nobody is warned) */
+ * shown as blocked, and no event is made) */
 /* clang-format off */
 #define BLOCK_REASONS(X)                                    \
     X(TEMPLATE_NOT_FOUND, "TemplateNotFound", false, false) \

@@ -152,8 +152,8 @@ static uint32_t step_newly_wanted(const struct flow_model *m, const struct flow_
     return step == STEP_NONE || m->steps[step].results_wanted ? STEP_NONE : step;
 }
 
-/* The template refers to an output: its results are kept, in large flows too. If the step has
- * ended, they are read from its job. */
+/* Handles one reference of a template. If it names an output of a step, the results of that step
+ * are kept from now on, in large flows too; if the step has ended, they are read from its Job. */
 static void want_output(void *arg, const struct flow_ref *ref)
 {
     struct flow *flow = arg;

@@ -251,7 +251,7 @@ static void warn_unenforced_gangs(struct flow *flow)
                       spec->gangs.items[0].name);
 }
 
-/* In a cluster every step runs, because nobody here sees its files. */
+/* In a cluster every step runs, because this process cannot see its files. */
 static void warn_ignored_cache(struct flow *flow)
 {
     const struct jobflow_spec *spec = jobflow_spec_of(flow->object);

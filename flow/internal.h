@@ -269,7 +269,7 @@ struct object *flow_command_to_job(const struct object *job, const char *action,
 
 /* servers.c: steps that serve those that depend on them */
 
-/** Follows the pods of steps that serve others, and completes their jobs when nobody needs them. */
+/** Follows the pods of steps that serve others, and completes their jobs when no step needs them. */
 void flow_servers_run(struct flow *flow);
 /** Stops to follow the pods of a step. */
 void flow_server_stop(struct flow *flow, uint32_t step);

@@ -284,7 +284,8 @@ static struct blob *body_of_first(struct flow *flow, uint32_t step, const struct
     return body;
 }
 
-/* What the entries of the key know of files need not be read again. */
+/* Puts what the recorded entries of the key know of files into the file memory, so that unchanged
+ * files are not read again. */
 static void recall(struct flow *flow, const char *key)
 {
     struct reuse_row rows[REUSE_CANDIDATES];

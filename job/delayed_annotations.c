@@ -5,8 +5,9 @@
  *
  * Each entry has the event, the policy that asks, the task and indexes of the pods, and the time of
  * the cause in milliseconds since the epoch. A pod that is pending since its creation has no entry:
- * its metadata has the time. An action is stored in the turn that arms it. A cancelled one is
- * removed with the next write of the counters; a process that reads it before finds its cause over.
+ * its metadata has the time. An action is stored in the turn that arms it. A cancelled
+ * action is removed with the next write of the counters. A process that starts before that write
+ * finds that the cause is gone, and drops the action.
  */
 #include <inttypes.h>
 #include <stdlib.h>

@@ -133,8 +133,8 @@ static void sleep_until_next(struct cronjob_record *record, const struct object 
                              const struct cron *cron, const struct zone *zone)
 {
     int64_t now_ms = schedule_record_now_ms(&record->base), next_s;
-    /* After the clock has been set back, nothing runs until it passes the times that need nothing
-     * more. */
+    /* Looks for the next time after both now and the last one that was dealt with, so that a clock
+     * which was set back repeats no time. */
     int64_t after_s = since(record, cronjob, now_ms / 1000);
 
     if (now_ms < record->not_before_ms)

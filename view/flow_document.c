@@ -1,6 +1,6 @@
 /*
- * Makes a view from the document of a JobFlow, and holds what all ways to make one share: names are
- * checked and indexed, and a status, where there is one, is taken.
+ * Builds a view from the document of a JobFlow. The part that flow_view_from_text shares checks and
+ * indexes the names of the steps, and reads the status if there is one.
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 #pragma once
 /*
- * The page of a daemon, with the rights of whoever signs in: by a link that a client of the API has
- * asked for, or by a token.
+ * The page of a daemon, with the rights of the user that signs in: by a link that a client of the
+ * API has asked for, or by a token.
  */
 #include "cli/daemon/page.h"
 

@@ -82,8 +82,8 @@ enum { SIGNIN_NONE = 0 };
 /** Returns the number of the sign-in of which the headers have both halves, SIGNIN_NONE otherwise.
  * The time of its last request is now. */
 uint64_t signins_find(struct signins *signins, struct header_value cookie, struct header_value key);
-/** Says when a sign-in ends without a further request, and in any case, in milliseconds from now.
- * False for one that has ended. */
+/** Returns in how many milliseconds a sign-in ends if no request comes (`out_idle_ms`), and in how
+ * many it ends in any case (`out_whole_ms`). False when it has ended. */
 bool signins_ends(struct signins *signins, uint64_t signin, int64_t *out_idle_ms,
                   int64_t *out_whole_ms);
 /** Returns the credential of a sign-in, borrowed; NULL when it has ended. */

@@ -43,8 +43,8 @@ struct web_site {
     struct loop *loop;
     struct signins *signins;
     struct forward_budget forwards;
-    struct assets *assets;    /* NULL: a program without the page */
-    struct web_server nobody; /* answers requests without a sign-in; it has nothing behind it */
+    struct assets *assets;       /* NULL: a program without the page */
+    struct web_server no_signin; /* answers requests without a sign-in; it has nothing behind it */
     struct identity
         *identity; /* the identity of all signed-in pages, which keeps connections from eviction */
     int64_t used_ns; /* monotonic time of the last request */
@@ -166,7 +166,8 @@ static struct web_server *server_for(struct web_site *site, const struct web_req
 {
     const char *credential = signins_credential(site->signins, request->signin);
 
-    return credential ? site->options.server_of(site->options.ctx, credential, err) : &site->nobody;
+    return credential ? site->options.server_of(site->options.ctx, credential, err)
+                      : &site->no_signin;
 }
 
 /* Begins the answer that the caller makes. */
@@ -175,7 +176,7 @@ static struct web_exchange *exchange_open(struct web_site *site, struct api_resp
     struct web_exchange *exchange = web_exchange_new(response);
 
     exchange->site = site;
-    exchange->server = &site->nobody;
+    exchange->server = &site->no_signin;
     return exchange;
 }
 
@@ -199,10 +200,12 @@ static void *handle(struct http_handler *handler, const struct api_request *http
 
     site->used_ns = loop_mono_ns(site->loop);
     if (!read_request(site, http, arena, &request, &err))
-        return exchange_begin(exchange, web_answer_error(&site->nobody, &exchange->response, &err));
+        return exchange_begin(exchange,
+                              web_answer_error(&site->no_signin, &exchange->response, &err));
     server = server_for(site, &request, &err);
     if (!server)
-        return exchange_begin(exchange, web_answer_error(&site->nobody, &exchange->response, &err));
+        return exchange_begin(exchange,
+                              web_answer_error(&site->no_signin, &exchange->response, &err));
     exchange->server = server;
     exchange->signin = request.signin;
     return exchange_begin(exchange, answer_part(server, &request, &exchange->response));
@@ -229,8 +232,8 @@ static void *authorize(struct http_handler *handler, const struct api_request *h
 
     return exchange_begin(exchange,
                           err.code == ERR_NONE
-                              ? refuse_key(&site->nobody, &exchange->response)
-                              : web_answer_error(&site->nobody, &exchange->response, &err));
+                              ? refuse_key(&site->no_signin, &exchange->response)
+                              : web_answer_error(&site->no_signin, &exchange->response, &err));
 }
 
 static void *refuse(struct http_handler *handler, const struct error *err,
@@ -239,7 +242,7 @@ static void *refuse(struct http_handler *handler, const struct error *err,
     struct web_site *site = of(handler);
     struct web_exchange *exchange = exchange_open(site, response);
 
-    return exchange_begin(exchange, web_answer_error(&site->nobody, &exchange->response, err));
+    return exchange_begin(exchange, web_answer_error(&site->no_signin, &exchange->response, err));
 }
 
 static bool check_head(struct http_handler *handler, const char *bytes, size_t len,
@@ -377,7 +380,7 @@ struct web_site *web_site_new(const struct web_site_options *options, struct err
             return NULL;
         }
     }
-    web_site_take(site, &site->nobody);
+    web_site_take(site, &site->no_signin);
     return site;
 }
 

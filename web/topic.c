@@ -191,7 +191,8 @@ static struct topic_row *first_after(const struct topic_rows *rows, uint64_t num
     return first;
 }
 
-/* Appends rows as a member of a line. */
+/* Appends rows from `row` on as a JSON array, at least one, until `out` has `most` bytes, and moves
+ * the cursor behind them. */
 static void write_rows(struct topic_cursor *cursor, struct topic_row *row, size_t most,
                        struct buf *out)
 {

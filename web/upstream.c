@@ -15,7 +15,7 @@
 
 enum { LOOK_MS = 500, PROBE_LIMIT_MS = 10000 };
 
-/* The files of a store that nobody has open; a command may still change it. */
+/* The files of a store that no daemon has open; a command may still change it. */
 struct stamp {
     struct timespec changed[2];
 };

@@ -169,7 +169,7 @@ static void entry_free(struct cache *cache, struct entry *entry)
     mem_free(entry);
 }
 
-static void bury(struct cache *cache, const struct object *object)
+static void add_tombstone(struct cache *cache, const struct object *object)
 {
     size_t len = strlen(object_uid(object));
     struct tombstone *tombstone;
@@ -232,7 +232,7 @@ static void end(struct cache *cache, struct entry *entry, const struct object *l
     bool followed = entry->followed;
 
     entry_free(cache, entry);
-    bury(cache, last ? last : known);
+    add_tombstone(cache, last ? last : known);
     if (followed)
         cache->ops->changed(cache->ctx, CHANGE_DELETED, known, last ? last : known);
 }
@@ -309,7 +309,7 @@ void cache_take_end(struct cache *cache, const struct object *last)
     if (entry && strcmp(object_uid(entry->object), object_uid(last)) == 0)
         end(cache, entry, last);
     else
-        bury(cache, last);
+        add_tombstone(cache, last);
 }
 
 void cache_forget(struct cache *cache, const struct kind *kind, const char *ns, const char *name,

@@ -1,7 +1,7 @@
 #pragma once
 /*
- * Reads a part of a collection anew and puts what it says into the cache. It is asked again until it
- * is answered.
+ * Lists a part of a collection again and puts the objects into the cache. Repeats the request until
+ * the server answers.
  */
 #include "api/client/remote.h"
 #include "api/cluster_remote/cache.h"

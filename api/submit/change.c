@@ -84,7 +84,7 @@ struct search {
     const struct object *found;
 };
 
-/* A job of that name in another namespace may be of somebody else. */
+/* A job of that name in another namespace may belong to another user. */
 static void look_in(void *arg, const struct object *ns)
 {
     struct search *search = arg;

@@ -1,6 +1,6 @@
 #pragma once
 /*
- * Steps with `approve`: they make no job and wait until somebody approves or rejects them.
+ * Steps with `approve`: they make no job and wait until a user approves or rejects them.
  *
  *   WAITING ─ targets met ─► ASKING ─┬─ approved ───► Completed, with outputs
  *                                    ├─ rejected ───► Failed (Rejected)

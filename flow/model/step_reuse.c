@@ -1,5 +1,6 @@
 /*
- * Steps that may be reused, and steps that were.
+ * Keeps which steps may be reused, and for a reused step the earlier work that its result comes
+ * from.
  */
 #include "flow/model/step_reuse.h"
 

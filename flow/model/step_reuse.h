@@ -37,7 +37,7 @@ enum reuse_scope {
     REUSE_ALL       /* steps with `cache`, and all others whose inputs are known */
 };
 
-/** Marks the steps that may be reused. The model has no states yet. */
+/** Marks the steps that may be reused. It is called before any state is loaded into the model. */
 void flow_model_init_reuse(struct flow_model *m, enum reuse_scope scope);
 /** Takes over what is known of step `from` of an earlier spec's model, which is step `i` now. */
 void flow_model_take_over_reuse(struct flow_model *m, uint32_t i, struct flow_model *old,

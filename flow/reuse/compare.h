@@ -1,7 +1,8 @@
 #pragma once
 /*
- * Decides whether a step can be reused, and what is recorded of it: pure functions of what was found
- * and what was recorded. Ref: spec/everyday.md 4.2, 4.4.
+ * Decides whether the earlier result of a step can be reused, and what a CacheEntry records of it.
+ * Pure functions of a reuse_look, which has the files as they are, and of CacheEntries.
+ * Ref: spec/everyday.md 4.2, 4.4.
  */
 #include <jansson.h>
 

@@ -214,8 +214,8 @@ void kubelet_count_extras(struct kubelet_pod *pod, const struct pod_spec *spec);
  * Otherwise the pod has step DEVICES and its capacity, and starts when the ids are durable; or it
  * has failed. */
 bool kubelet_take_devices(struct kubelet_pod *pod);
-/** Takes the devices of a pod that the runtime found. Of a pod without object nobody knows them, so
- * it counts as if it had all. */
+/** Takes the devices of a pod that the runtime found. Those of a pod without object are not known,
+ * so it counts as if it had all. */
 void kubelet_restore_devices(struct kubelet_pod *pod);
 void kubelet_give_back_devices(
     struct kubelet_pod *pod); /* does nothing for a pod without devices */

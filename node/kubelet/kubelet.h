@@ -19,9 +19,9 @@
  *
  * The start queue is served in order; a pod that finds no room lets those pass that do, for a
  * limited time (start_queue.c). Pods up to `capacity` run at once. The first pods of the queue get
- * durable intents before a slot is free, so a free slot never waits for a commit (DC-18). A pod is
- * given to the runtime once, after its intent is durable, and the runtime forgets it after its
- * final status is durable (D-09, D-10, DC-11).
+ * durable intents before there is room for them, so room that gets free never waits for a commit
+ * (DC-18). A pod is given to the runtime once, after its intent is durable, and the runtime forgets
+ * it after its final status is durable (D-09, D-10, DC-11).
  */
 #include "node/devices/device_list.h"
 #include "node/kubelet/volumes.h"
@@ -37,7 +37,7 @@ struct kubelet_options {
     struct resource_names extras;      /* names of `capacity.extra` */
     const struct device_list *devices; /* devices that pods get; NULL: none */
     const struct str_map *environment; /* variables of all containers; NULL: none */
-    int64_t intents_ahead; /* number of start intents written in advance of free slots */
+    int64_t intents_ahead; /* number of start intents written before there is room */
     struct volume_rules volumes;
     bool isolate_all;       /* every pod has an address and a hosts file of its own */
     bool confine;           /* pods of namespaces with ANNOTATION_CONFINED are confined */

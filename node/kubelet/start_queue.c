@@ -178,7 +178,7 @@ static void write_intent(struct kubelet_pod *pod)
 }
 
 /* Writes as many intents in advance as options.intents_ahead allows, so that they are durable when
- * a slot is free. */
+ * there is room for the pods. */
 static void write_intents(struct kubelet *k)
 {
     while (k->unlooked && k->intents < k->options.intents_ahead) {

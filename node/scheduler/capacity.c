@@ -5,8 +5,8 @@
  *           + claim (being freed for the group by evictions)
  *
  * The sum of all charges and of unused guarantees stays within the capacity, with two exceptions:
- * single pods may be bound ahead of free slots, and a claim is charged while the evicted pods still
- * hold theirs.
+ * single pods may be bound before there is room for them, and a claim is charged while the evicted
+ * pods still hold theirs.
  */
 #include "base/mem.h"
 #include "node/scheduler/internal.h"
@@ -104,7 +104,7 @@ struct amount group_need(struct group *group)
     return group->stage == GROUP_WAITING ? group_reserve(group) : group_gang_need(group);
 }
 
-/* Returns true if single pods may be bound ahead of free slots. They would get in the way of gangs,
+/* Returns true if single pods may be bound before there is room. They would get in the way of gangs,
  * of groups that wait for room, of guarantees and of preemption, so none of these may be in use. */
 static bool binds_ahead(const struct scheduler *s)
 {

@@ -85,8 +85,8 @@ static void class_changed(struct cluster_watcher *watcher, enum cluster_change c
     reload_groups(s, NULL, object_name(object));
 }
 
-/* Returns the limit up to which pods are bound ahead of free slots. A pod that is bound ahead has
- * its CPU and memory already and waits only for a slot. So while it waits no other pod could start
+/* Returns the limit up to which pods are bound before there is room. A pod that is bound ahead has
+ * its CPU and memory already and waits only for the end of another pod. So while it waits no other pod could start
  * either, and it is never in the way of a smaller one. */
 static struct amount ahead_of(struct amount capacity)
 {

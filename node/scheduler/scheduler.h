@@ -13,9 +13,9 @@
  * may evict preemptable pods: of lower priority in its own queue, or of queues that use more than
  * they deserve (evict.c).
  *
- * A bounded number of single pods may be bound ahead of free slots, within the CPU and memory there
- * is. They wait in the kubelet's start queue with their start intent on disk, so a free slot never
- * waits for a commit (DC-18).
+ * A bounded number of single pods may be bound while the node has as many pods as it may have,
+ * within the CPU and memory there is. They wait in the kubelet's start queue with their start intent
+ * on disk, so the end of a pod lets the next one start without a commit in between (DC-18).
  * Ref: spec/job.md 15.4, 15.5, O-57, O-60.
  */
 #include "api/cluster.h"
@@ -39,7 +39,7 @@ struct amount scheduler_queue_used(struct scheduler *scheduler, const char *queu
 /** Returns the named (extended) resources of the scheduler's nodes. Borrowed. */
 const struct resource_names *scheduler_resources(const struct scheduler *scheduler);
 
-/** Returns how many pods may be bound ahead of free slots. */
+/** Returns how many pods of a node may be bound, if `max_pods` may run. */
 static inline int64_t scheduler_ahead(int64_t max_pods)
 {
     return 2 * max_pods + 8;

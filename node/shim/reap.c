@@ -31,8 +31,8 @@
 
 enum { CHILDREN_STEP = 4096, CHECK_AGAIN_NS = 50000000, ATTEMPTS = 10 };
 
-/* Finds the pod by the number in a process's mark. Returns false when the number is that of no pod
- * of this shim. Leaves `*out` unchanged when the process has no number. */
+/* Finds the pod by the number that marks a process (pod_mark.h). Returns false when no pod of this
+ * shim has the number. When the process has none, returns true and leaves `*out` unchanged. */
 static bool pod_of_number(struct shim *shim, pid_t pid, struct pod **out)
 {
     rlim_t number = pod_mark_of(pid);

@@ -141,7 +141,7 @@ static void write_reset(struct progress *p)
     buf_char(&p->line, '\n');
 }
 
-/* Begins anew with a flow that was replaced or changed: all of it is to be told. */
+/* Starts over with a flow that was replaced or changed: all of its steps are reported again. */
 static void take_flow(struct progress *p, const struct object *flow, struct step_list *list)
 {
     const struct jobflow_spec *spec = jobflow_spec_of(flow);

@@ -60,9 +60,9 @@ static bool is_only_looked_at(const struct store_dir *dir)
 }
 
 /*
- * Takes the lock; returns 0 or an errno. A killed process keeps its lock until the kernel has
- * closed its files, and a forked child keeps it until exec. Both last a moment only, as a look at
- * the lock does, so this function waits for a process that is ending or only looks.
+ * Takes the lock; returns 0 or an errno. Retries for up to 5 s, because a lock may be held for a
+ * moment only: by a killed process until the kernel has closed its files, by a forked child until
+ * exec, or by a process that tests whether the lock is taken.
  */
 static int lock_in_time(const struct store_dir *dir)
 {

@@ -1,5 +1,5 @@
 /*
- * The file that forwards, and the program that opens it.
+ * Writes the file that redirects the browser to the page, and starts the browser.
  */
 #include "cli/cmd/object/browser.h"
 

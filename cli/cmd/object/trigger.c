@@ -217,7 +217,8 @@ static bool trigger(struct client *client, const struct trigger_options *options
     return ok;
 }
 
-/* Says why a Command was carried out and made nothing: an event about its target names it. */
+/* Prints why a Command was carried out and made nothing: the newest event of its target that names
+ * the Command or the object. */
 static void print_refusal(struct client *client, const char *ns, const struct firing *firing)
 {
     const struct resource *of = firing->of;

@@ -1,6 +1,6 @@
 /*
- * Tests which versions of objects the cache takes, and what it tells. covers: cluster.md CLU-049
- * CLU-050 CLU-051 CLU-052 CLU-053
+ * Tests which versions of an object the cache accepts, and which changes it reports. covers:
+ * cluster.md CLU-049 CLU-050 CLU-051 CLU-052 CLU-053
  */
 #include "tests/unit.h"
 

@@ -119,7 +119,8 @@ static void what_comes_after_a_restart_lies_behind(void **unused)
     store_fixture_free(&fixture);
 }
 
-/* Creates a file with schema version 2: rows of all kinds in one sequence. */
+/* Opens a file of schema version 2, in which rows of all kinds are one sequence, and checks that
+ * flows are moved below zero. With LOOKED_AT it is opened for reading only first. */
 static void move_rows(enum use first)
 {
     struct store_fixture fixture = store_with_flows(first == LOOKED_AT ? "looked-at" : "worked-in");

@@ -70,7 +70,7 @@ function changeOf(before: RunStep | null, after: RunStep | null): Change {
     return more > 0 ? "Slower" : "Faster";
 }
 
-/** The steps of two runs joined by their names, what cost most first. */
+/** Joins the steps of two runs by name; the step whose time grew most comes first. */
 export function joinRuns(before: readonly RunStep[], after: readonly RunStep[]): StepChange[] {
     const old = new Map(before.map((step) => [step.name, step]));
     const out: StepChange[] = [];

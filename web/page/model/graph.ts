@@ -32,7 +32,7 @@ export interface Graph {
     layout: GivenLayout | null;
 }
 
-/** Where the gateway draws the boxes and lines of a small flow; steps are named. */
+/** Positions of boxes and lines, computed by the gateway for a small flow. Boxes and ends of lines name their steps. */
 export interface GivenLayout {
     width: number;
     height: number;

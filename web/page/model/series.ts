@@ -2,7 +2,7 @@
 import { isFlowOver } from "../core/phase";
 import type { FlowRow } from "./rows";
 
-/** What a small chart says of one run. */
+/** One run in a sparkline. */
 export interface PastRun {
     key: string;
     phase: string;

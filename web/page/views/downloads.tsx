@@ -4,7 +4,7 @@ import { request } from "../core/api";
 import { T } from "../core/text";
 import { Message } from "./parts";
 
-/* Keeps an answer as a file. The address of its bytes is given up once the browser has taken them. */
+/* Saves bytes as a file. The object URL is revoked after a minute, when the browser has read it. */
 function save(bytes: Blob, name: string): void {
     const link = document.createElement("a");
     link.href = URL.createObjectURL(bytes);

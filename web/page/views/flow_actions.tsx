@@ -86,7 +86,7 @@ interface Prepared {
     refusal: string;
 }
 
-/* Looks at the flow as it is now, asks what would happen, and tries the request without carrying it out. */
+/* Loads the flow as it is now, asks which steps would run, and sends the request as a dry run. */
 async function prepare(ns: string, name: string, model: FlowModel, what: Asked, signal_: AbortSignal): Promise<Prepared> {
     const document = await getJson<FlowDocument>(flowPath(ns, name), signal_);
     const facts: FlowFacts = {

@@ -227,6 +227,24 @@ static void tell_compared(const struct reuse_work *work, const struct reuse_inpu
     json_decref(rows);
 }
 
+/* A job that does the same work may have begun or ended while the files were read. Returns true if
+ * the step then waits for it, or is looked up again. */
+static bool looks_again(struct flow *flow, const struct reuse_work *work)
+{
+    const char *same =
+        runs_apart(flow) ? NULL
+                         : reuse_service_same_work(service_of(flow), object_namespace(flow->object),
+                                                   work->draft.key);
+
+    if (same)
+        flow_wait_for_same_work(flow, work->step, same);
+    else if (work->may_reuse && reuse_work_is_outdated(work))
+        flow_model_set_state(&flow->model, work->step, STEP_READY);
+    else
+        return false;
+    return true;
+}
+
 static void looked_up(struct reuse_work *work)
 {
     struct flow *flow = work->flow;
@@ -246,12 +264,16 @@ static void looked_up(struct reuse_work *work)
         flow_model_set_state(&flow->model, work->step, STEP_READY);
         return;
     }
+    if (work->look->inputs.code && looks_again(flow, work))
+        return;
     if (work->look->inputs.code) {
         tell_not_reusable(flow, work->step, work->look->inputs.message);
         queue(flow, work->step);
         return;
     }
     found = find_entry(flow, work, &inputs, &newest, &why);
+    if (!found && looks_again(flow, work))
+        return;
     tell_compared(work, &inputs, found ? found : newest);
     if (found && work->may_reuse) {
         complete(flow, work->step, found, work->look);

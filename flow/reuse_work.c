@@ -7,6 +7,7 @@
 
 #include "base/collections/hash.h"
 #include "base/mem.h"
+#include "flow/reuse/index.h"
 
 static struct reuse_service *service_of(const struct flow *flow)
 {
@@ -19,6 +20,7 @@ void reuse_work_free(struct reuse_work *work)
     reuse_draft_release(&work->draft);
     object_unref(work->job);
     job_results_free(work->results);
+    mem_free(work->newest);
     mem_free(work);
 }
 
@@ -104,14 +106,35 @@ void reuse_work_hand_over(struct reuse_service *service)
         loop_work(service->controller->loop, &batch->work);
 }
 
+/* Returns the name of the newest recorded entry of the work's key, borrowed; NULL: there is none. */
+static const char *newest_entry(const struct reuse_work *work)
+{
+    struct reuse_row rows[REUSE_CANDIDATES];
+    size_t count = reuse_index_recorded(
+        service_of(work->flow)->index, object_namespace(work->flow->object), work->draft.key, rows);
+
+    return count ? rows[0].name : NULL;
+}
+
+bool reuse_work_is_outdated(const struct reuse_work *work)
+{
+    const char *newest = newest_entry(work);
+
+    return newest && (!work->newest || strcmp(newest, work->newest) != 0);
+}
+
 /* Adds a look to the batch, which goes to the pool when it has `most` looks. */
 static void collect(struct reuse_work *work, size_t most)
 {
     struct reuse_service *service = service_of(work->flow);
     struct look_batch *batch = service->batch;
 
-    if (work->draft.key)
+    if (work->draft.key) {
+        const char *newest = newest_entry(work);
+
         HASH_ADD_KEYPTR(hh, service->looking, work->draft.key, strlen(work->draft.key), work);
+        work->newest = newest ? mem_strdup(newest) : NULL;
+    }
     if (!batch) {
         batch = service->batch = mem_alloc(sizeof *batch);
         batch->work.run = run_looks;

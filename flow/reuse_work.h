@@ -18,6 +18,7 @@ struct reuse_work {
     struct reuse_look *look;
     /* Of a look-up: */
     struct reuse_draft draft;
+    char *newest; /* the newest recorded entry of the key when the look began; NULL: none */
     struct reuse_target *targets; /* [n_targets], in the look's arena */
     size_t n_targets;
     bool may_reuse; /* an entry that holds ends the step */
@@ -35,5 +36,8 @@ void reuse_work_free(struct reuse_work *work);
  * `most` were collected. A look-up waits for an earlier one of the same key, so that of equal steps
  * the one that asked first runs. */
 void reuse_work_submit(struct reuse_work *work, size_t most);
+/** Returns true if a result of the same work has been recorded since the look began: the look may have
+ * seen the files as they were before that work. */
+bool reuse_work_is_outdated(const struct reuse_work *work);
 /** Hands the looks that were collected to the pool. */
 void reuse_work_hand_over(struct reuse_service *service);

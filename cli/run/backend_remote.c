@@ -20,7 +20,10 @@
 #include "cli/manifest/apply.h"
 #include "cli/run/backend.h"
 
-enum { PUMP_MS = 10 };
+enum {
+    PUMP_MS = 10,
+    LATE_PUMPS_MAX = 100 /* for which the end of a job waits for those of its pods */
+};
 static const size_t event_bytes_max = (size_t)1 << 30; /* a large flow with its status (DC-05) */
 
 static const struct kind *const mirrored[] = {
@@ -50,6 +53,7 @@ struct remote_run {
     struct change *changes; /* changes not handled yet, [n_changes] */
     size_t n_changes, changes_cap;
     int64_t complete; /* every watch has delivered changes up to this revision */
+    int late_pumps;   /* for which a change has waited; LATE_PUMPS_MAX: none waits any more */
     void (*lost)(void *ctx, const struct error *err);
     void *ctx;
     struct error why; /* why a mirror ended */
@@ -116,6 +120,42 @@ static int by_revision(const void *a, const void *b)
     return (one->revision > other->revision) - (one->revision < other->revision);
 }
 
+static void count_over(void *arg, const struct object *pod)
+{
+    int32_t *over = arg;
+
+    *over += backend_pod_over(pod);
+}
+
+/* Returns true for the end of a job whose pods, as far as their watch has delivered them, have not
+ * ended. Their logs are printed when they are seen to end, so that must not come after the flow's. */
+static bool is_ahead_of_pods(const struct remote_run *remote, const struct change *change)
+{
+    const struct job_status *status;
+    int32_t over = 0;
+
+    if (change->change == MIRROR_DELETED || change->object->kind != &kind_job)
+        return false;
+    status = job_status_of(change->object);
+    if (!job_phase_finished(status->phase))
+        return false;
+    store_each_owned(remote->base.store, &kind_pod, object_uid(change->object), count_over, &over);
+    return over < status->succeeded + status->failed;
+}
+
+/* Returns true while a change has to wait. The wait is bounded, because pods may have been removed. */
+static bool must_wait(struct remote_run *remote, const struct change *change)
+{
+    if (remote->late_pumps == LATE_PUMPS_MAX)
+        return false;
+    if (is_ahead_of_pods(remote, change)) {
+        remote->late_pumps++;
+        return true;
+    }
+    remote->late_pumps = 0;
+    return false;
+}
+
 /* Changes that happened together arrive on several watches at slightly different times. Each change
  * waits for one more pass, so a step is seen to end before its flow does. */
 static void apply_changes(struct remote_run *remote)
@@ -127,8 +167,11 @@ static void apply_changes(struct remote_run *remote)
         return;
     qsort(remote->changes, remote->n_changes, sizeof *remote->changes, by_revision);
     newest = remote->changes[remote->n_changes - 1].revision;
-    for (; n < remote->n_changes && remote->changes[n].revision <= remote->complete; n++)
+    for (; n < remote->n_changes && remote->changes[n].revision <= remote->complete; n++) {
+        if (remote->complete != INT64_MAX && must_wait(remote, &remote->changes[n]))
+            break;
         apply_change(remote, &remote->changes[n]);
+    }
     remote->n_changes -= n;
     memmove(remote->changes, remote->changes + n, remote->n_changes * sizeof *remote->changes);
     remote->complete = newest;

@@ -22,7 +22,7 @@
 
 enum {
     PUMP_MS = 10,
-    LATE_PUMPS_MAX = 100 /* for which the end of a job waits for those of its pods */
+    LATE_PUMPS_MAX = 100 /* for which an end waits for the ends of the parts */
 };
 static const size_t event_bytes_max = (size_t)1 << 30; /* a large flow with its status (DC-05) */
 
@@ -127,28 +127,53 @@ static void count_over(void *arg, const struct object *pod)
     *over += backend_pod_over(pod);
 }
 
-/* Returns true for the end of a job whose pods, as far as their watch has delivered them, have not
- * ended. Their logs are printed when they are seen to end, so that must not come after the flow's. */
-static bool is_ahead_of_pods(const struct remote_run *remote, const struct change *change)
+static bool is_ahead_of_pods(const struct remote_run *remote, const struct object *job)
 {
-    const struct job_status *status;
+    const struct job_status *status = job_status_of(job);
     int32_t over = 0;
 
-    if (change->change == MIRROR_DELETED || change->object->kind != &kind_job)
-        return false;
-    status = job_status_of(change->object);
     if (!job_phase_finished(status->phase))
         return false;
-    store_each_owned(remote->base.store, &kind_pod, object_uid(change->object), count_over, &over);
+    store_each_owned(remote->base.store, &kind_pod, object_uid(job), count_over, &over);
     return over < status->succeeded + status->failed;
 }
 
-/* Returns true while a change has to wait. The wait is bounded, because pods may have been removed. */
+static void find_unfinished(void *arg, const struct object *job)
+{
+    bool *found = arg;
+
+    *found |= !job_phase_finished(job_status_of(job)->phase);
+}
+
+static bool is_ahead_of_jobs(const struct remote_run *remote, const struct object *flow)
+{
+    const struct jobflow_summary *summary = jobflow_summary_of(flow);
+    bool unfinished = false;
+
+    if (!summary || !flow_phase_finished(summary->phase) || summary->jobs_unfinished)
+        return false;
+    store_each_owned(remote->base.store, &kind_job, object_uid(flow), find_unfinished, &unfinished);
+    return unfinished;
+}
+
+/* Returns true for the end of a job or of a flow, when the watch of its pods or jobs has not
+ * delivered their ends. Logs are printed when pods are seen to end, and a run ends with its flows. */
+static bool is_early(const struct remote_run *remote, const struct change *change)
+{
+    if (change->change == MIRROR_DELETED)
+        return false;
+    return change->object->kind == &kind_job        ? is_ahead_of_pods(remote, change->object)
+           : change->object->kind == &kind_job_flow ? is_ahead_of_jobs(remote, change->object)
+                                                    : false;
+}
+
+/* Returns true while a change has to wait. The wait is bounded, because pods and jobs may
+ * have been removed. */
 static bool must_wait(struct remote_run *remote, const struct change *change)
 {
     if (remote->late_pumps == LATE_PUMPS_MAX)
         return false;
-    if (is_ahead_of_pods(remote, change)) {
+    if (is_early(remote, change)) {
         remote->late_pumps++;
         return true;
     }

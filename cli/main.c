@@ -40,6 +40,7 @@ const struct command *const commands[] = {
     &cmd_retry,
     &cmd_rerun,
     &cmd_trigger,
+    &cmd_backfill,
     &cmd_approve,
     &cmd_reject,
     &cmd_submit,

@@ -219,7 +219,7 @@ static void copy_json(struct texts *texts, const json_t *map)
 static struct meta *meta_of(const struct object *trigger, const struct object *pattern,
                             const char *name, const struct firing *firing)
 {
-    enum { OWN = 8 };
+    enum { OWN = 9 };
     const json_t *metadata =
         pattern ? NULL : json_object_get(trigger_spec_of(trigger)->flow_template, "metadata");
     const json_t *label_map = json_object_get(metadata, "labels"),
@@ -250,6 +250,8 @@ static struct meta *meta_of(const struct object *trigger, const struct object *p
     add_text(&annotations, ANNOTATION_TRIGGER_CAUSE, trigger_cause_text(firing->cause));
     add_text(&annotations, ANNOTATION_TRIGGER_ID, firing->id);
     add_text(&annotations, ANNOTATION_TRIGGER_DEPTH, depth);
+    if (firing->backfill)
+        add_text(&annotations, ANNOTATION_TRIGGER_BACKFILL, firing->backfill);
     meta = meta_new(&(const struct meta){.namespace = object_namespace(trigger),
                                          .name = name,
                                          .uid = "",
@@ -290,6 +292,11 @@ size_t trigger_flows_active(const struct owned_list *flows)
     for (size_t i = 0; i < flows->count; i++)
         count += trigger_flow_active(flows->items[i]);
     return count;
+}
+
+bool trigger_flow_of_backfill(const struct object *flow)
+{
+    return meta_annotation(flow->meta, ANNOTATION_TRIGGER_BACKFILL) != NULL;
 }
 
 void trigger_flow_remove(struct cluster *cluster, const struct object *flow)
@@ -391,6 +398,7 @@ struct blob *trigger_flows_status(const struct object *trigger, const struct own
     jsonw_member_str_opt(&w, "observedSchedule", facts->observed_schedule);
     write_active(&w, flows);
     write_seen(&w, facts);
+    backfills_write(&w, facts->backfills, facts->n_backfills);
     jsonw_member_int_opt(&w, "pending", (int64_t)facts->pending);
     jsonw_member_int_opt(&w, "fired", facts->fired);
     jsonw_member_int_opt(&w, "skipped", facts->skipped);

@@ -5,6 +5,7 @@
 #include "api/cluster.h"
 #include "api/types/kinds/schedule/flowtrigger.h"
 #include "base/time/zone.h"
+#include "schedule/backfill.h"
 #include "schedule/owned.h"
 
 /* What makes a trigger fire once. */
@@ -16,6 +17,7 @@ struct firing {
     int32_t depth;               /* number of triggers in a row that have fired each other */
     const struct zone *zone;     /* zone of the trigger's schedule */
     const struct object *source; /* the flow that has ended; NULL for other causes */
+    const char *backfill;        /* id of the backfill; NULL for other causes */
     const json_t *parameters;    /* {name: value} from a Command; NULL for other causes */
 };
 
@@ -28,6 +30,8 @@ struct object *trigger_flow_new(const struct object *trigger, const struct objec
 /** Returns whether a flow has not ended. */
 bool trigger_flow_active(const struct object *flow);
 size_t trigger_flows_active(const struct owned_list *flows);
+/** Returns whether a backfill has made the flow. maxActive does not count such flows. */
+bool trigger_flow_of_backfill(const struct object *flow);
 
 /** Deletes a flow in the background. */
 void trigger_flow_remove(struct cluster *cluster, const struct object *flow);
@@ -43,6 +47,8 @@ struct trigger_facts {
     int64_t fired, skipped, missed, duplicates;
     const struct trigger_seen *seen; /* [n_seen] */
     size_t n_seen, pending;
+    const struct backfill *backfills; /* [n_backfills], oldest first */
+    size_t n_backfills;
     const char *reason, *message; /* NULL = none */
 };
 /** Returns the status (owned) that follows from the flows and the facts. */

@@ -50,8 +50,8 @@ static bool read_order(const char *message, json_t **out, struct error *err)
     return true;
 }
 
-static void reject(struct trigger_record *record, const struct object *trigger,
-                   const struct object *command, const char *why)
+void trigger_command_reject(struct trigger_record *record, const struct object *trigger,
+                            const struct object *command, const char *why)
 {
     cluster_event(record->base.all->cluster, trigger, EVENT_WARNING, "CommandRejected",
                   TRIGGER_COMPONENT, "command %s is refused: %s", object_name(command), why);
@@ -69,14 +69,15 @@ bool trigger_fire_by_hand(struct trigger_record *record, struct trigger_look *lo
 
     if (good && look->spec->policy == CONCURRENCY_FORBID && trigger_flows_active(&look->flows)) {
         pop(record);
-        reject(record, look->trigger, command, "a flow is active and the policy is Forbid");
+        trigger_command_reject(record, look->trigger, command,
+                               "a flow is active and the policy is Forbid");
         return true;
     }
     if (good && !trigger_has_room(record, look, false))
         return false;
     pop(record);
     if (!good) {
-        reject(record, look->trigger, command, err.message);
+        trigger_command_reject(record, look->trigger, command, err.message);
         return true;
     }
     id = json_string_value(json_object_get(order, "id"));
@@ -121,8 +122,12 @@ void trigger_command_changed(struct cluster_watcher *watcher, enum cluster_chang
         return;
     }
     record = trigger_record_of(controller, trigger);
+    if (asked->action && strcmp(asked->action, COMMAND_FIRE_FLOW) != 0) {
+        trigger_order_add(record, object_ref(command));
+        return;
+    }
     if (record->facts.pending >= PENDING_MAX) {
-        reject(record, trigger, command, "1000 firings are waiting");
+        trigger_command_reject(record, trigger, command, "1000 firings are waiting");
         return;
     }
     one = mem_alloc(sizeof *one);

@@ -17,6 +17,8 @@ struct creation {
     char *flow;
     int64_t time_s;
     char *name, *uid, *retry; /* the flow that has ended; NULL for other causes */
+    char *backfill;           /* id of the backfill; NULL for other causes */
+    int64_t after_s;          /* the time that the backfill comes to next; 0 = none */
     struct object *command;   /* the Command that fires by hand; NULL for other causes */
     bool settled;             /* the status already records the firing */
 };
@@ -29,9 +31,7 @@ void trigger_done_with(struct trigger_record *record, const struct trigger_outco
         trigger_seen_add(record, outcome->name, outcome->uid, outcome->retry);
 }
 
-enum settled { MADE, SKIPPED, KNOWN };
-
-static void settle(struct creation *creation, enum settled how)
+static void settle(struct creation *creation, enum trigger_settled how)
 {
     struct trigger_record *record = creation->record;
 
@@ -40,11 +40,14 @@ static void settle(struct creation *creation, enum settled how)
     creation->settled = true;
     trigger_done_with(record, &(const struct trigger_outcome){creation->time_s, creation->name,
                                                               creation->uid, creation->retry});
-    if (how == MADE)
+    if (creation->backfill)
+        trigger_backfill_settled(record, creation->backfill, creation->flow, how,
+                                 creation->after_s);
+    if (how == SETTLED_MADE)
         record->facts.fired_ms = schedule_record_now_ms(&record->base);
-    record->facts.fired += how == MADE;
-    record->facts.skipped += how == SKIPPED;
-    record->facts.duplicates += how == KNOWN && creation->command;
+    record->facts.fired += how == SETTLED_MADE;
+    record->facts.skipped += how == SETTLED_SKIPPED;
+    record->facts.duplicates += how == SETTLED_KNOWN && creation->command;
     if (creation->command)
         trigger_command_remove(record, creation->command);
     trigger_status_write(record);
@@ -65,12 +68,12 @@ static void exists(struct creation *creation, const struct object *trigger)
         if (creation->command)
             cluster_event(cluster, trigger, EVENT_NORMAL, "Duplicate", TRIGGER_COMPONENT,
                           "jobflow %s exists: the id was used before", creation->flow);
-        settle(creation, KNOWN);
+        settle(creation, SETTLED_KNOWN);
         return;
     }
     cluster_event(cluster, trigger, EVENT_WARNING, "ForeignFlow", TRIGGER_COMPONENT,
                   "jobflow %s exists and is not of this trigger: none is made", creation->flow);
-    settle(creation, SKIPPED);
+    settle(creation, SETTLED_SKIPPED);
 }
 
 /* Handles a flow that admission refuses. A scheduled time and the end of a flow are tried again
@@ -87,7 +90,7 @@ static void refused(struct creation *creation, const struct object *trigger,
     if (err->code == ERR_INVALID || err->code == ERR_FORBIDDEN)
         trigger_set_state(record, "AdmissionDenied", message);
     if (creation->command)
-        settle(creation, SKIPPED);
+        settle(creation, SETTLED_SKIPPED);
     else
         trigger_try_later(record);
     trigger_status_write(record);
@@ -106,7 +109,7 @@ static void on_created(struct cluster_call *call, const struct object *result,
         if (trigger && (!err || creation->settled)) {
             cluster_event(record->base.all->cluster, trigger, EVENT_NORMAL, "Fired",
                           TRIGGER_COMPONENT, "made jobflow %s", creation->flow);
-            settle(creation, MADE);
+            settle(creation, SETTLED_MADE);
         } else if (trigger && err->code == ERR_EXISTS) {
             exists(creation, trigger);
         } else if (trigger) {
@@ -119,6 +122,7 @@ static void on_created(struct cluster_call *call, const struct object *result,
     mem_free(creation->name);
     mem_free(creation->uid);
     mem_free(creation->retry);
+    mem_free(creation->backfill);
     mem_free(creation);
 }
 
@@ -137,6 +141,8 @@ void trigger_fire(struct trigger_record *record, const struct trigger_look *look
                                   .name = mem_strdup(outcome->name),
                                   .uid = mem_strdup(outcome->uid),
                                   .retry = mem_strdup(outcome->retry),
+                                  .backfill = mem_strdup(outcome->backfill),
+                                  .after_s = outcome->after_s,
                                   .command = command};
     record->creating = true;
     schedule_record_call_begun(&record->base);
@@ -152,7 +158,16 @@ void trigger_fire(struct trigger_record *record, const struct trigger_look *look
     /* A cluster in this process has the flow at once, so the status becomes part of the same
      * commit. */
     if (flow_of(creation))
-        settle(creation, MADE);
+        settle(creation, SETTLED_MADE);
+}
+
+static size_t active_of_backfills(const struct owned_list *flows)
+{
+    size_t count = 0;
+
+    for (size_t i = 0; i < flows->count; i++)
+        count += trigger_flow_active(flows->items[i]) && trigger_flow_of_backfill(flows->items[i]);
+    return count;
 }
 
 bool trigger_has_room(struct trigger_record *record, const struct trigger_look *look,
@@ -160,6 +175,8 @@ bool trigger_has_room(struct trigger_record *record, const struct trigger_look *
 {
     size_t active = trigger_flows_active(&look->flows);
 
+    if (look->spec->policy == CONCURRENCY_ALLOW)
+        active -= active_of_backfills(&look->flows);
     if (record->creating)
         return false;
     if (look->spec->policy == CONCURRENCY_FORBID)

@@ -7,6 +7,7 @@
  *                   firings by hand ◄────────────┤  trigger_commands.c
  *                   the schedule ◄───────────────┤  trigger_times.c
  *                   ends of flows ◄──────────────┤  trigger_ends.c, trigger_seen.c
+ *                   backfills ◄──────────────────┤  trigger_orders.c, trigger_backfill.c
  *                   the status ◄─────────────────┘  trigger_status.c
  *
  * A look makes at most one flow (trigger_fire.c). The answer to its creation leads to the next
@@ -21,9 +22,11 @@
 
 enum { TRIGGER_RETRY_MS = 10000 };
 
-/* A Command that waits to fire the trigger. */
+/* A Command that waits to fire the trigger, or one about a backfill. */
 struct trigger_waiting {
     struct object *command;
+    bool
+        taken; /* about a backfill: the record has it; the Command goes when the status has it, too */
     struct trigger_waiting *next;
 };
 
@@ -38,10 +41,16 @@ struct trigger_record {
     struct trigger_seen *seen; /* owned texts, [facts.n_seen] */
     size_t seen_cap;
     bool loaded, was_suspended;
+    bool schedule_changed; /* since the last look */
+
+    struct backfill *backfills; /* owned texts, [facts.n_backfills] */
+    size_t backfill_cap;
 
     struct trigger_waiting *first, **last; /* oldest first */
-    bool creating;                         /* the creation of a flow is in flight */
-    bool failed; /* a write has failed; the next attempt waits for the timer */
+    struct trigger_waiting *orders;        /* Commands about backfills, oldest first */
+    size_t n_orders;
+    bool creating; /* the creation of a flow is in flight */
+    bool failed;   /* a write has failed; the next attempt waits for the timer */
 };
 
 struct flowtrigger_controller {
@@ -98,7 +107,11 @@ struct trigger_look {
 struct trigger_outcome {
     int64_t time_s;                 /* the scheduled time; 0 = none */
     const char *name, *uid, *retry; /* the flow that has ended; NULL = none */
+    const char *backfill;           /* id of the backfill that the firing is of; NULL = none */
+    int64_t after_s;                /* the time that the backfill comes to next; 0 = none */
 };
+/* What became of a firing. */
+enum trigger_settled { SETTLED_MADE, SETTLED_SKIPPED, SETTLED_KNOWN };
 
 /* Firing (trigger_fire.c). */
 
@@ -124,6 +137,32 @@ void trigger_sleep_until_next(struct trigger_record *record, const struct trigge
 /** Fires for the oldest end of a flow that has not been seen. With `baseline` all ends are noted as
  * seen, and nothing is made. */
 bool trigger_fire_ends(struct trigger_record *record, struct trigger_look *look, bool baseline);
+
+/* Backfills (trigger_backfill.c). */
+
+/** Adds a zeroed backfill. The other ones may move in memory. */
+struct backfill *trigger_backfill_add(struct trigger_record *record);
+/** Notes which flows of backfills have ended, and which backfills have. */
+void trigger_backfills_settle(struct trigger_record *record, const struct trigger_look *look);
+/** Goes on with the backfills that run, and makes at most one flow. */
+bool trigger_fire_backfills(struct trigger_record *record, struct trigger_look *look);
+/** Notes what became of the firing of a backfill for one time, and the time that it comes to next. */
+void trigger_backfill_settled(struct trigger_record *record, const char *id, const char *flow,
+                              enum trigger_settled how, int64_t after_s);
+
+/* Commands about backfills (trigger_orders.c). */
+
+enum { TRIGGER_ORDERS_MAX = 1000 };
+/** Adds a Command that asks for a backfill or cancels one. Consumes it. */
+void trigger_order_add(struct trigger_record *record, struct object *command);
+/** Begins and cancels backfills as the waiting Commands ask. */
+void trigger_orders_take(struct trigger_record *record, const struct trigger_look *look);
+/** Removes the Commands whose backfills the stored status has. */
+void trigger_orders_finish(struct trigger_record *record);
+void trigger_orders_free(struct trigger_record *record);
+/** Refuses a Command: an event says why. */
+void trigger_command_reject(struct trigger_record *record, const struct object *trigger,
+                            const struct object *command, const char *why);
 
 /** Carries out the oldest waiting Command. At least one must wait. */
 bool trigger_fire_by_hand(struct trigger_record *record, struct trigger_look *look);

@@ -23,6 +23,8 @@ static void free_record(struct schedule_record *base)
         object_unref(one->command);
         mem_free(one);
     }
+    trigger_orders_free(record);
+    backfills_free(record->backfills, record->facts.n_backfills);
     mem_free(record->seen);
     mem_free(record->observed_schedule);
     mem_free(record->message);

@@ -24,6 +24,7 @@ void trigger_status_write(struct trigger_record *record)
     owned_gather(record->base.all->cluster, &kind_job_flow, trigger, &flows);
     note_success(record, &flows);
     record->facts.seen = record->seen;
+    record->facts.backfills = record->backfills;
     record->facts.message = record->message;
     record->facts.observed_schedule = record->observed_schedule;
     status = trigger_flows_status(trigger, &flows, &record->facts);
@@ -50,5 +51,7 @@ void trigger_status_load(struct trigger_record *record, const struct object *tri
     for (size_t i = 0; i < status->seen.count; i++)
         trigger_seen_add(record, status->seen.items[i].name, status->seen.items[i].uid,
                          status->seen.items[i].attempt);
+    for (size_t i = 0; i < status->backfills.count; i++)
+        backfill_load(trigger_backfill_add(record), &status->backfills.items[i]);
     record->loaded = true;
 }

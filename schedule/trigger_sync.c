@@ -25,11 +25,12 @@ static bool fire_one(struct trigger_record *record, struct trigger_look *look)
         return false;
     if (record->first && trigger_fire_by_hand(record, look))
         return true;
-    if (look->spec->suspend || record->failed)
+    if (record->failed)
         return false;
-    if (look->scheduled && trigger_fire_time(record, look))
+    if (!look->spec->suspend && ((look->scheduled && trigger_fire_time(record, look)) ||
+                                 trigger_fire_ends(record, look, false)))
         return true;
-    return trigger_fire_ends(record, look, false);
+    return trigger_fire_backfills(record, look);
 }
 
 void trigger_sync(struct schedule_record *base)
@@ -38,7 +39,7 @@ void trigger_sync(struct schedule_record *base)
     struct trigger_look look = {.trigger = schedule_record_object(&record->base),
                                 .now_s = schedule_record_now_ms(&record->base) / 1000};
     scoped(owned_list) struct owned_list flows = {0};
-    bool first = !record->loaded, fired = false;
+    bool first = !record->loaded, fired = false, good;
 
     if (!look.trigger || object_deleting(look.trigger)) {
         schedule_record_never_wake(&record->base);
@@ -55,7 +56,10 @@ void trigger_sync(struct schedule_record *base)
         trigger_set_state(record, NULL, NULL);
     if (first)
         trigger_fire_ends(record, &look, true);
-    if (trigger_schedule_read(record, &look) && find_pattern(record, &look)) {
+    good = trigger_schedule_read(record, &look);
+    trigger_orders_take(record, &look);
+    trigger_backfills_settle(record, &look);
+    if (good && find_pattern(record, &look)) {
         fired = fire_one(record, &look);
         if (fired)
             schedule_record_sync_soon(&record->base);
@@ -69,6 +73,7 @@ void trigger_sync(struct schedule_record *base)
     if (look.scheduled)
         trigger_sleep_until_next(record, &look);
     trigger_status_write(record);
+    trigger_orders_finish(record);
     /* The history is pruned only when every firing is recorded, because until then the flow itself
      * is the record that its firing has happened. */
     if (!fired && !record->creating && !record->failed && !record->first)

@@ -35,8 +35,10 @@ bool trigger_schedule_read(struct trigger_record *record, struct trigger_look *l
         mem_printf("%s %s", schedule->cron, schedule->time_zone ? schedule->time_zone : "local");
     if (!record->facts.since_s)
         record->facts.since_s = look->trigger->meta->created_at_ms / 1000;
-    if (record->observed_schedule && strcmp(record->observed_schedule, signature) != 0)
+    if (record->observed_schedule && strcmp(record->observed_schedule, signature) != 0) {
         record->facts.since_s = look->now_s;
+        record->schedule_changed = true;
+    }
     if (record->was_suspended && !look->spec->suspend && schedule->catch_up == CATCH_UP_LATEST)
         record->facts.since_s = look->now_s;
     trigger_set_text(&record->observed_schedule, signature);

@@ -38,7 +38,7 @@ set(pods ${common} api/types/kinds/pod api/types/kinds/scheduling)
 room(api/types/kinds/job ${pods})
 room(api/types/kinds/jobflow ${pods} api/types/kinds/job)
 room(api/types/kinds/schedule ${pods} api/types/kinds/job api/types/kinds/jobflow)
-room(api/types/kinds ${pods} api/types/kinds/job)
+room(api/types/kinds ${pods} api/types/kinds/job api/types/kinds/schedule)
 set(types ${pods} api/types/patch api/types/kinds/job api/types/kinds/jobflow api/types/kinds/schedule api/types/kinds)
 
 room(api/store/dir ${bases})

@@ -19,6 +19,7 @@ extern const struct command cmd_repair;
 extern const struct command cmd_retry;
 extern const struct command cmd_rerun;
 extern const struct command cmd_trigger;
+extern const struct command cmd_backfill;
 extern const struct command cmd_approve;
 extern const struct command cmd_reject;
 extern const struct command cmd_cache;

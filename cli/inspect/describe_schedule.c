@@ -74,6 +74,39 @@ void describe_cronjob(const struct describer *d)
     describe_tree(doc_at(d->doc, "spec.jobTemplate"), 2);
 }
 
+static json_int_t number_of(const json_t *one, const char *key)
+{
+    return json_integer_value(json_object_get(one, key));
+}
+
+static void describe_backfills(const struct describer *d)
+{
+    static const char *const titles[] = {"ID",   "STATE",  "TIMES", "MADE",
+                                         "KEPT", "FAILED", "FROM",  "NEXT"};
+    const json_t *backfills = doc_at(d->doc, "status.backfills"), *one;
+    size_t n = json_array_size(backfills), i;
+    char **cells = n ? mem_array(n * countof(titles), sizeof *cells) : NULL, **row = cells;
+
+    if (!n)
+        return;
+    json_array_foreach(backfills, i, one)
+    {
+        const char *id = doc_text(one, "id"), *state = doc_text(one, "state");
+        const char *from = doc_text(one, "from"), *next = doc_text(one, "next");
+
+        *row++ = mem_strdup(id ? id : "");
+        *row++ = mem_strdup(state ? state : "");
+        *row++ = mem_printf("%" JSON_INTEGER_FORMAT, number_of(one, "times"));
+        *row++ = mem_printf("%" JSON_INTEGER_FORMAT, number_of(one, "made"));
+        *row++ = mem_printf("%" JSON_INTEGER_FORMAT, number_of(one, "kept"));
+        *row++ = mem_printf("%" JSON_INTEGER_FORMAT, number_of(one, "failed"));
+        *row++ = mem_strdup(from ? from : "");
+        *row++ = mem_strdup(next ? next : "-");
+    }
+    describe_table("Backfills", titles, countof(titles), cells, n);
+    mem_free(cells);
+}
+
 void describe_flowtrigger(const struct describer *d)
 {
     describe_line("Flow", doc_text(d->doc, "spec.flowName"));
@@ -90,6 +123,7 @@ void describe_flowtrigger(const struct describer *d)
     describe_number(d, "Pending", "status.pending");
     describe_active(d);
     describe_times(d);
+    describe_backfills(d);
     if (doc_at(d->doc, "spec.parameters")) {
         puts("Parameters:");
         describe_tree(doc_at(d->doc, "spec.parameters"), 2);

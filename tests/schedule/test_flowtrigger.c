@@ -362,6 +362,175 @@ static void killed_after_any_write_each_firing_makes_one_flow(void **state)
     }
 }
 
+/* Creates a trigger that has a flow for each day, and sleeps until 2026-10-27 in the afternoon. */
+static struct schedule_fixture *with_backfill(const char *more, const char *order)
+{
+    struct schedule_fixture *f = with_pattern("2026-10-26T12:00:00Z");
+    scoped_str spec = mem_printf("flowName: p, successfulFlowsHistoryLimit: 99, "
+                                 "failedFlowsHistoryLimit: 99, schedule: {cron: '30 2 * * *', "
+                                 "timeZone: Europe/Berlin}, parameters: [{name: day, value: "
+                                 "'$(trigger.date) $(trigger.cause) $(trigger.previousTime)'}]%s",
+                                 more);
+
+    schedule_fixture_trigger(f, "t", spec);
+    if (order)
+        schedule_fixture_command(f, &kind_flow_trigger, "t", "BackfillFlow", order);
+    return f;
+}
+
+/* covers: everyday.md EVD-073 EVD-075 */
+static void a_backfill_makes_each_time_once_also_where_clocks_change(void **state)
+{
+    scoped(schedule_fixture) struct schedule_fixture *f =
+        with_backfill(", suspend: true", "{\"from\": \"2026-10-24\", \"to\": \"2026-10-26\", "
+                                         "\"parallelism\": 2}");
+    scoped_str last = mem_strdup(at(f, "lastScheduleTime"));
+
+    check_made(f, "t-29880030 t-29881470 ");
+    check_str("state", at(f, "backfills/0/state"), "Running");
+    check_str("next", at(f, "backfills/0/next"), "2026-10-26T01:30:00Z");
+    schedule_fixture_restart(f);
+    schedule_fixture_flow_phase(f, "t-29881470", FLOW_FAILED);
+    check_made(f, "t-29880030 t-29881470 t-29882970 ");
+    check_str("value", schedule_fixture_parameter(f, "t-29882970", "day"),
+              "2026-10-26 backfill 2026-10-25T02:30:00+02:00");
+    schedule_fixture_flow_phase(f, "t-29880030", FLOW_SUCCEED);
+    schedule_fixture_flow_phase(f, "t-29882970", FLOW_SUCCEED);
+    check_str("state", at(f, "backfills/0/state"), "Done");
+    check_str("times", at(f, "backfills/0/times"), "3");
+    check_str("made", at(f, "backfills/0/made"), "3");
+    check_str("failed", at(f, "backfills/0/failed"), "1");
+    check_str("the schedule has not moved", at(f, "lastScheduleTime"), last);
+    check_int("the Command is gone", schedule_fixture_count(f, &kind_command), 0);
+}
+
+/* covers: everyday.md EVD-074 */
+static void a_backfill_keeps_retries_or_replaces_what_is_there(void **state)
+{
+    static const struct {
+        const char *rerun, *made, *deleted;
+        bool retried;
+    } cases[] = {
+        {"none", "t-29880030 t-29881470 ", "", false},
+        {"failed", "t-29880030 t-29881470 ", "", true},
+        {"all", "t-29880030 t-29881470 t-29881470 t-29880030 ", "t-29881470 t-29880030 ", false},
+    };
+
+    for (size_t i = 0; i < countof(cases); i++) {
+        scoped(schedule_fixture) struct schedule_fixture *f = with_backfill(
+            "", "{\"from\": \"2026-10-24\", \"to\": \"2026-10-25\", \"parallelism\": 2}");
+        scoped_str order =
+            mem_printf("{\"from\": \"2026-10-24\", \"to\": \"2026-10-25T12:00:00Z\", "
+                       "\"reverse\": true, \"parallelism\": 2, \"rerun\": \"%s\"}",
+                       cases[i].rerun);
+        scoped_str uid = NULL;
+        const struct object *flow;
+
+        schedule_fixture_flow_phase(f, "t-29880030", FLOW_SUCCEED);
+        schedule_fixture_flow_phase(f, "t-29881470", FLOW_FAILED);
+        uid = mem_strdup(object_uid(schedule_fixture_get(f, &kind_job_flow, "t-29881470")));
+        schedule_fixture_command(f, &kind_flow_trigger, "t", "BackfillFlow", order);
+        check_made(f, cases[i].made);
+        check_str("deleted", f->deleted.data ? f->deleted.data : "", cases[i].deleted);
+        flow = schedule_fixture_get(f, &kind_job_flow, "t-29881470");
+        check_int("the same flow", strcmp(object_uid(flow), uid) == 0, *cases[i].deleted == '\0');
+        check_int("retried", jobflow_wants_retry(flow), cases[i].retried);
+        check_str("kept", at(f, "backfills/1/kept"),
+                  *cases[i].deleted  ? ""
+                  : cases[i].retried ? "1"
+                                     : "2");
+    }
+}
+
+static void a_backfill_that_cannot_be_is_refused_with_the_reason(void **state)
+{
+    static const struct {
+        const char *order, *why;
+    } cases[] = {
+        {"{\"from\": \"2026-10-26\", \"to\": \"2026-10-24\"}", "the end is before the beginning"},
+        {"{\"from\": \"2027-01-01\", \"to\": \"2027-01-02\"}", "no scheduled time has come"},
+        {"{\"from\": \"1970-01-01\", \"to\": \"2026-10-24\"}", "more than 10000 times"},
+    };
+
+    for (size_t i = 0; i < countof(cases); i++) {
+        scoped(schedule_fixture) struct schedule_fixture *f = with_backfill("", cases[i].order);
+
+        check_has(cases[i].order, schedule_fixture_event_text(f, "CommandRejected"), cases[i].why);
+        check_int("the Command is gone", schedule_fixture_count(f, &kind_command), 0);
+    }
+}
+
+static void a_backfill_ends_when_it_is_cancelled_or_the_schedule_changes(void **state)
+{
+    static const char order[] = "{\"from\": \"2026-10-20\", \"to\": \"2026-10-25\"}";
+
+    for (int changed = 0; changed < 2; changed++) {
+        scoped(schedule_fixture) struct schedule_fixture *f = with_backfill("", order);
+        scoped_str id = mem_strdup(at(f, "backfills/0/id"));
+        scoped_str cancel = mem_printf("{\"id\": \"%s\"}", id);
+
+        check_int("one at a time", f->made_count, 1);
+        if (changed)
+            schedule_fixture_trigger(f, "t", "flowName: p, schedule: {cron: '30 3 * * *'}");
+        else
+            schedule_fixture_command(f, &kind_flow_trigger, "t", "CancelBackfill", cancel);
+        schedule_fixture_flow_phase(f, "t-29874270", FLOW_SUCCEED);
+        check_str("state", at(f, "backfills/0/state"), "Cancelled");
+        check_int("no other", f->made_count, 1);
+        check_int("the Command is gone", schedule_fixture_count(f, &kind_command), 0);
+    }
+}
+
+static void a_backfill_has_the_limits_of_concurrency_that_it_should(void **state)
+{
+    static const struct {
+        const char *policy;
+        int made;
+    } cases[] = {{", maxActive: 1", 4}, {", concurrencyPolicy: Forbid", 1}};
+
+    for (size_t i = 0; i < countof(cases); i++) {
+        scoped(schedule_fixture) struct schedule_fixture *f =
+            with_backfill(cases[i].policy,
+                          "{\"from\": \"2026-10-20\", \"to\": \"2026-10-25\", \"parallelism\": 3}");
+
+        schedule_fixture_command(f, &kind_flow_trigger, "t", "FireFlow", "{}");
+        check_int(cases[i].policy, f->made_count, cases[i].made);
+    }
+}
+
+static void a_trigger_has_three_backfills_at_once(void **state)
+{
+    static const char order[] = "{\"from\": \"2026-10-20\", \"to\": \"2026-10-25\"}";
+    scoped(schedule_fixture) struct schedule_fixture *f = with_backfill("", order);
+
+    for (int i = 1; i < 4; i++)
+        schedule_fixture_command(f, &kind_flow_trigger, "t", "BackfillFlow", order);
+    check_has("the fourth", schedule_fixture_event_text(f, "CommandRejected"),
+              "3 backfills of the trigger are running: wait for one or cancel one");
+}
+
+/* covers: everyday.md EVD-073 */
+static void killed_after_any_write_a_backfill_makes_each_flow_once(void **state)
+{
+    for (int k = 0; k < 30; k++) {
+        scoped(schedule_fixture) struct schedule_fixture *f = with_backfill("", NULL);
+
+        f->succeed = true;
+        faulty_expect(f->cluster, .ops = FAULTY_ANY, .skip = k, .code = ERR_STORAGE);
+        schedule_fixture_command(
+            f, &kind_flow_trigger, "t", "BackfillFlow",
+            "{\"from\": \"2026-10-20\", \"to\": \"2026-10-25\", \"parallelism\": 2}");
+        schedule_fixture_stop(f);
+        faulty_clear(f->cluster);
+        schedule_fixture_start(f);
+        schedule_fixture_advance(f, MINUTE);
+        check_once(f, k);
+        if (f->made_count != 6)
+            check_fail("killed after %d writes: not six times: %s", k, f->made.data);
+        check_str("state", at(f, "backfills/0/state"), "Done");
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -382,6 +551,13 @@ int main(void)
         cmocka_unit_test(triggers_that_fire_each_other_end),
         cmocka_unit_test(triggers_of_one_instant_fire_in_order_of_creation),
         cmocka_unit_test(killed_after_any_write_each_firing_makes_one_flow),
+        cmocka_unit_test(a_backfill_makes_each_time_once_also_where_clocks_change),
+        cmocka_unit_test(a_backfill_keeps_retries_or_replaces_what_is_there),
+        cmocka_unit_test(a_backfill_that_cannot_be_is_refused_with_the_reason),
+        cmocka_unit_test(a_backfill_ends_when_it_is_cancelled_or_the_schedule_changes),
+        cmocka_unit_test(a_backfill_has_the_limits_of_concurrency_that_it_should),
+        cmocka_unit_test(a_trigger_has_three_backfills_at_once),
+        cmocka_unit_test(killed_after_any_write_a_backfill_makes_each_flow_once),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -190,6 +190,36 @@ def EVD_313__trigger_waits_for_the_end_of_what_it_makes():
     check_equal("nothing is sent", json.loads(jobflow("get", *place, "commands", "-o", "json").stdout)["items"], [])
 
 
+def EVD_073__a_backfill_makes_the_flows_of_past_times():
+    daemon = Daemon()
+    pattern = flow("etl", [{"name": "s", "run": 'echo "$DAY" >> %s' % os.path.abspath("days"), "env": [{"name": "DAY", "value": "$(params.day)"}]}],
+                   suspend=True, parameters=[{"name": "day", "default": "none"}])
+    trigger = {"apiVersion": "flow.volcano.sh/v1alpha1", "kind": "FlowTrigger", "metadata": {"name": "nightly"},
+               "spec": {"flowName": "etl", "schedule": {"cron": "30 2 * * *", "timeZone": "Europe/Berlin"}, "successfulFlowsHistoryLimit": 9,
+                        "parameters": [{"name": "day", "value": "$(trigger.date)"}]}}
+    manifest("etl.yaml", pattern, trigger)
+    place = ["--data-dir", "d"]
+    jobflow("apply", *place, "etl.yaml")
+    days = ["ft/nightly", "--from", "2025-10-25", "--to", "2025-10-27"]
+    plan = jobflow("backfill", *place, *days, "--dry-run").stdout
+    check_in("the plan", "2025-10-26T02:30:00+02:00   nightly-29357310", plan)
+    check_in("the plan", "3 times: 3 to make, 0 to keep", plan)
+    check_equal("nothing is made", os.path.exists("days"), False)
+    said = jobflow("backfill", *place, *days).stdout
+    check_in("begun", "backfill nightly-backfill-", said)
+    wait_until("it has ended", lambda: " Done " in jobflow("describe", *place, "ft/nightly").stdout)
+    check_equal("each day once, in order", read("days"), "2025-10-25\n2025-10-26\n2025-10-27\n")
+    check_in("again", "3 times: 0 to make, 3 to keep", jobflow("backfill", *place, *days, "--dry-run").stdout)
+    check_in("no time", "no scheduled time has come", jobflow("backfill", *place, "ft/nightly", "--from", "2099-01-01", "--to", "2099-01-02", code=1).stderr)
+    check_in("a word", '--from: "soon" is no time', jobflow("backfill", *place, "ft/nightly", "--from", "soon", "--to", "2099-01-02", code=2).stderr)
+    check_in("cancel", "no backfill x of flowtrigger nightly is running; running: none", jobflow("backfill", *place, "ft/nightly", "--cancel", "x", code=1).stderr)
+    bad = {"apiVersion": "bus.volcano.sh/v1alpha1", "kind": "Command", "metadata": {"name": "x"}, "action": "BackfillFlow", "message": "{}",
+           "target": {"apiVersion": "flow.volcano.sh/v1alpha1", "kind": "FlowTrigger", "name": "nightly", "uid": "u"}}
+    status, text = daemon.ask("POST", "/apis/bus.volcano.sh/v1alpha1/namespaces/default/commands", bad)
+    check_equal("refused", status, 422)
+    check_in("with the member", "message.from: Invalid value: Required value", text)
+
+
 def sources_that_are_not_there_are_refused_by_name():
     for member, text in (("webhook", "receives no webhooks"), ("files", "watches no files")):
         write("t.yaml", "apiVersion: flow.volcano.sh/v1alpha1\nkind: FlowTrigger\nmetadata: {name: t}\nspec:\n  flowName: p\n  %s: {path: /x}\n" % member)

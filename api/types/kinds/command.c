@@ -9,7 +9,9 @@
 #include "api/types/checks.h"
 #include "api/types/decoded.h"
 #include "api/types/kinds/answer.h"
+#include "api/types/kinds/schedule/backfill.h"
 #include "base/compiler.h"
+#include "base/mem.h"
 
 #define TARGET(member)  (offsetof(struct command, target.member) - offsetof(struct command, target))
 #define COMMAND(member) offsetof(struct command, member)
@@ -28,7 +30,7 @@ static const struct field target_fields[] = {
 static const struct schema target_schema = {"CommandTarget", target_fields, sizeof ((struct command *)0)->target};
 
 static const struct field command_fields[] = {
-    {"action",  FIELD_STR,    COMMAND(action), .doc = "Action to carry out: AbortJob, ResumeJob, CloseQueue, FireJob, FireFlow, ApproveStep and others."},
+    {"action",  FIELD_STR,    COMMAND(action), .doc = "Action to carry out: AbortJob, ResumeJob, CloseQueue, FireJob, FireFlow, BackfillFlow, ApproveStep and others."},
     {"target",  FIELD_INLINE, COMMAND(target), &target_schema, .doc = "Object that the action applies to."},
     {"reason",  FIELD_STR,    COMMAND(reason), .doc = "One word that names the sender of the command."},
     {"message", FIELD_STR,    COMMAND(message), .doc = "Text that explains the command."},
@@ -45,7 +47,7 @@ static const struct {
                                         "RestartPod", "RestartPartition", NULL}},
     {&kind_queue, (const char *const[]){"OpenQueue", "CloseQueue", NULL}},
     {&kind_cron_job, (const char *const[]){"FireJob", NULL}},
-    {&kind_flow_trigger, (const char *const[]){"FireFlow", NULL}},
+    {&kind_flow_trigger, (const char *const[]){COMMAND_FIRE_FLOW, COMMAND_BACKFILL_FLOW, COMMAND_CANCEL_BACKFILL, NULL}},
     {&kind_job_flow, (const char *const[]){COMMAND_APPROVE_STEP, COMMAND_REJECT_STEP, NULL}},
 };
 /* The annotations that an action on a part of a job needs (O-67). */
@@ -131,6 +133,26 @@ static void check_answer(const struct command *command, struct error_list *error
                 "Invalid value: the text must be one line without control characters");
 }
 
+/* Checks the message of a Command that asks for a backfill or cancels one. */
+static void check_backfill(const struct command *command, struct error_list *errors)
+{
+    const char *action = command->action ? command->action : "";
+    struct backfill_order order;
+    struct error err = {0};
+    bool good = true;
+
+    if (strcmp(action, COMMAND_BACKFILL_FLOW) == 0) {
+        good = backfill_order_read(command->message, &order, &err);
+    } else if (strcmp(action, COMMAND_CANCEL_BACKFILL) == 0) {
+        scoped_str id = backfill_cancel_read(command->message, &err);
+
+        good = id != NULL;
+    }
+    if (!good)
+        FINDING(errors, ("message%s%s", *err.field ? "." : "", err.field), "Invalid value: %s",
+                err.message);
+}
+
 static const struct kind *kind_of_target(const struct command *command)
 {
     return command->target.api_version && command->target.kind
@@ -155,6 +177,8 @@ static void command_validate(const struct admission *adm, const struct object *o
             check_annotations(object, command->action ? command->action : "", errors);
             if (kind == &kind_job_flow)
                 check_answer(command, errors);
+            if (kind == &kind_flow_trigger)
+                check_backfill(command, errors);
             return;
         }
     }

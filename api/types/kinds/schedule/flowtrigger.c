@@ -16,6 +16,7 @@
 #define SPEC(member)     offsetof(struct trigger_spec, member)
 #define SCHEDULE(member) offsetof(struct trigger_schedule, member)
 #define STATUS(member)   offsetof(struct trigger_status, member)
+#define BACKFILL(member) offsetof(struct trigger_backfill, member)
 
 #define TRIGGER_TEXT(name, text) text,
 static const char *const cause_texts[] = {TRIGGER_CAUSES(TRIGGER_TEXT)};
@@ -105,6 +106,25 @@ static const struct field seen_fields[] = {
 };
 static const struct schema seen_schema = {"FlowTriggerSeen", seen_fields, sizeof(struct trigger_seen)};
 
+static const struct field backfill_fields[] = {
+    {"id",          FIELD_STR,      BACKFILL(id), .doc = "Name of the Command that asked for it."},
+    {"from",        FIELD_TIME,     BACKFILL(from_ms), .doc = "Beginning of the range of times."},
+    {"to",          FIELD_TIME,     BACKFILL(to_ms), .doc = "End of the range of times."},
+    {"next",        FIELD_TIME,     BACKFILL(next_ms), .doc = "The time that comes next; absent when each time has been looked at."},
+    {"parallelism", FIELD_I32,      BACKFILL(parallelism), .doc = "How many flows of the backfill are active at once."},
+    {"rerun",       FIELD_ENUM,     BACKFILL(rerun), .one_of = backfill_rerun_texts,
+     .doc = "Which flows that exist run again: none, those that failed (failed), or those that have ended (all)."},
+    {"reverse",     FIELD_BOOL,     BACKFILL(reverse), .doc = "Says that the newest time comes first."},
+    {"times",       FIELD_I64,      BACKFILL(times), .doc = "How many times the range has."},
+    {"made",        FIELD_I64,      BACKFILL(made), .doc = "How many flows were made or retried."},
+    {"kept",        FIELD_I64,      BACKFILL(kept), .doc = "How many times had a flow that was left alone."},
+    {"failed",      FIELD_I64,      BACKFILL(failed), .doc = "How many of its flows failed, were deleted or could not be made."},
+    {"state",       FIELD_ENUM,     BACKFILL(state), .one_of = backfill_state_texts, .doc = "Running, Done or Cancelled."},
+    {"running",     FIELD_STR_LIST, BACKFILL(running), .doc = "Its flows that have not ended."},
+    {0},
+};
+static const struct schema backfill_schema = {"FlowTriggerBackfill", backfill_fields, sizeof(struct trigger_backfill)};
+
 static const struct field status_fields[] = {
     {"lastScheduleTime",   FIELD_TIME, STATUS(last_schedule_ms), .doc = "The newest scheduled time that is done with. It never falls."},
     {"nextScheduleTime",   FIELD_TIME, FIELD_PASS, .doc = "The next scheduled time."},
@@ -114,6 +134,7 @@ static const struct field status_fields[] = {
     {"observedSchedule",   FIELD_STR,  STATUS(observed_schedule), .doc = "The schedule and zone for which since holds."},
     {"active",             FIELD_LIST, FIELD_PASS, &active_schema, .doc = "The flows that have not ended."},
     {"seen",               FIELD_LIST, STATUS(seen), &seen_schema, .doc = "The ends of flows that have been acted on."},
+    {"backfills",          FIELD_LIST, STATUS(backfills), &backfill_schema, .doc = "The backfills that run, and the last ones that have ended."},
     {"pending",            FIELD_I32,  FIELD_PASS, .doc = "How many firings wait."},
     {"fired",              FIELD_I64,  STATUS(fired), .doc = "How many flows were made."},
     {"skipped",            FIELD_I64,  STATUS(skipped), .doc = "How many firings made no flow."},

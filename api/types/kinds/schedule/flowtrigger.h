@@ -4,6 +4,7 @@
  * schedule, after other flows, and by hand. Ref: spec/everyday.md 2.4, 2.5, 2.8, 2.9.
  */
 #include "api/types/kinds/jobflow/jobflow.h"
+#include "api/types/kinds/schedule/backfill.h"
 #include "api/types/kinds/schedule/cronjob.h"
 #include "base/time/cron.h"
 
@@ -25,6 +26,7 @@ enum {
 #define TRIGGER_CAUSES(X)     \
     X(SCHEDULE, "schedule")   \
     X(CATCH_UP, "catchUp")    \
+    X(BACKFILL, "backfill")   \
     X(FLOWS,    "flows")      \
     X(HAND,     "hand")
 /* clang-format on */
@@ -73,6 +75,18 @@ struct trigger_spec {
 struct trigger_seen {
     const char *name, *uid, *attempt;
 };
+/* A backfill as the status has it. */
+struct trigger_backfill {
+    const char *id;
+    int64_t from_ms, to_ms;
+    int64_t next_ms; /* the time that comes next; 0: each time has been looked at */
+    int32_t parallelism;
+    enum backfill_rerun rerun;
+    bool reverse;
+    enum backfill_state state;
+    int64_t times, made, kept, failed;
+    struct str_list running; /* names of flows that it has made and that have not ended */
+};
 struct trigger_status {
     int64_t last_schedule_ms, last_fired_ms, last_successful_ms;
     int64_t since_ms;              /* times until then do not count */
@@ -83,6 +97,10 @@ struct trigger_status {
         struct trigger_seen *items;
         size_t count;
     } seen;
+    struct {
+        struct trigger_backfill *items;
+        size_t count;
+    } backfills; /* oldest first */
 };
 
 /** The decoded spec and status, borrowed from the object's blobs. Never NULL. */

@@ -43,6 +43,7 @@ struct api {
     struct openapi *openapi;  /* OpenAPI documents; NULL until the first request for them */
     struct store *crds;       /* CustomResourceDefinitions; NULL until the first request for them */
     struct traffic traffic;
+    struct progress_table *progress; /* NULL while no progress is watched */
     /* The watches, and the data that their clients have not read, as last looked at (L-27). */
     LIST_HEAD(, watch) watches;
     size_t unread_bytes;

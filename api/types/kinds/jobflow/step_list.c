@@ -538,11 +538,10 @@ void step_list_compare(const struct step_list *old, const struct step_list *now,
                        void (*named)(void *ctx, const char *name),
                        void (*at)(void *ctx, uint32_t vertex), void *ctx)
 {
-    uint32_t n = step_list_count(now);
     bool all = jobflow_phase_of(old->flow) != jobflow_phase_of(now->flow) ||
                json_object_size(old->told) || json_object_size(now->told);
 
-    for (uint32_t i = 0; all && i < n; i++)
+    for (uint32_t i = 0, n = all ? step_list_count(now) : 0; i < n; i++)
         at(ctx, i);
     compare_nodes(old, now, named, ctx);
     compare_nodes(now, old, named, ctx);
@@ -553,7 +552,7 @@ void step_list_compare(const struct step_list *old, const struct step_list *now,
             unsigned char differ = byte_at(a, i) ^ byte_at(b, i);
 
             for (uint32_t bit = 0; differ >> bit; bit++)
-                if (differ >> bit & 1 && i * 8 + bit < n)
+                if (differ >> bit & 1)
                     at(ctx, (uint32_t)i * 8 + bit);
         }
     }

@@ -53,8 +53,8 @@ uint32_t step_list_iterations(const struct step_list *list, uint32_t step);
 bool step_list_state(const struct step_list *list, uint32_t vertex, uint32_t step,
                      uint32_t iteration, struct step_state *out);
 /** Names what two versions of one flow tell differently, which have equal numbers of iterations:
- * `named` gets names of steps and iterations, `at` positions; some may be given twice. The jobs are
- * not compared. */
+ * `named` gets names of steps and iterations, `at` positions; some may be given twice, and a
+ * position may lie behind the last. The jobs are not compared. */
 void step_list_compare(const struct step_list *old, const struct step_list *now,
                        void (*named)(void *ctx, const char *name),
                        void (*at)(void *ctx, uint32_t vertex), void *ctx);

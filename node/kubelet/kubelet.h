@@ -37,7 +37,7 @@ struct kubelet_options {
     struct resource_names extras;      /* names of `capacity.extra` */
     const struct device_list *devices; /* devices that pods get; NULL: none */
     const struct str_map *environment; /* variables of all containers; NULL: none */
-    int64_t intents_ahead; /* number of start intents written before there is room */
+    int64_t intents_ahead;             /* number of start intents written before there is room */
     struct volume_rules volumes;
     bool isolate_all;       /* every pod has an address and a hosts file of its own */
     bool confine;           /* pods of namespaces with ANNOTATION_CONFINED are confined */

@@ -177,7 +177,8 @@ static void a_killed_shim_loses_running_pods_and_no_others(void **state)
     start_shell_pod(fixture, "changed", "env -i setsid sh -c 'echo pid=$$; exec sleep 300' & wait");
     pid = pid_printed(fixture, "runs");
     changed = pid_printed(fixture, "changed");
-    check("runs", process_alive(pid) && process_alive(changed));
+    check("runs", process_alive(pid));
+    check("changed runs", process_alive(changed));
     kill(shim_pid(dir), SIGKILL);
     check_lost(fixture, "runs");
     check_lost(fixture, "changed");

@@ -61,10 +61,15 @@ function useStored(key: string): [boolean, (on: boolean) => void] {
     }];
 }
 
-/* The reader of a log. A hidden tab holds no connection for it; shown again, the log is read anew. */
+/* The reader of a log. A hidden tab holds no connection for it; shown again, the log is read anew, as it is when its
+   container has started again. The lines stay when the container ends: the reader reads to their end by itself. */
 function useReader(source: LogSource): LogReader {
     const [round, again] = useState(0);
-    const reader = useMemo(() => new LogReader(source), [source.key, round]);
+    const live = useRef(source.live);
+    const starts = useRef(0);
+    if (source.live && !live.current) starts.current++;
+    live.current = source.live;
+    const reader = useMemo(() => new LogReader(source), [source.key, round, starts.current]);
     useEffect(() => {
         let timer = 0;
         let closed = false;

@@ -44,7 +44,7 @@ export function LogOfPods({ pods, reason, why }: { pods: StepPods | null; reason
                     </select>
                 </label>
             )}
-            <LogView key={`${source.key} ${source.live}`} source={source} />
+            <LogView key={source.key} source={source} />
         </>
     );
 }

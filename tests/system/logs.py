@@ -76,7 +76,7 @@ def pods_ended_by_an_interrupt_keep_their_logs():
 
 def pods_ended_by_a_deadline_keep_their_logs():
     manifest("f.yaml", template("t", tasks=[task("main", FOR_EVER % "main", **PROMPT)]),
-             flow("f", [step("a", template="t")], activeDeadlineSeconds=1))
+             flow("f", [step("a", template="t")], activeDeadlineSeconds=2 * SLOW))
     out = jobflow("run", "-o", "plain", "f.yaml", code=1).stdout
     check_in("the hint", "main says hello", the_hint_works(out))
     check_equal("the record names it", list(named_logs_exist("f", "a")[0]["logs"]), ["f-a-main-0"])

@@ -26,6 +26,9 @@ function(jobflow_add_test name)
     endif()
     set_tests_properties(${name} PROPERTIES
         ENVIRONMENT "${env}" LABELS ${arg_LABEL} TIMEOUT ${test_timeout})
+    if(name MATCHES "^test_node_runtime_") # their pods have equal uids, and one test ends the lost pods of another by their uid
+        set_tests_properties(${name} PROPERTIES RESOURCE_LOCK pod_uids)
+    endif()
     if(arg_LABEL STREQUAL "system") # in other tests 77 may be the number of failed cases or the exit code of a fuzzer
         set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 77)
     endif()

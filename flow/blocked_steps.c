@@ -6,28 +6,34 @@
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/queue.h>
 
 #include "base/mem.h"
 #include "flow/internal.h"
 
 enum { RETRY_FIRST_MS = 5 };
 
+/* A blocked step, what it waits for, and when it is tried again. */
+struct blocked_step {
+    struct step_block block; /* what the model shows */
+    struct flow *flow;
+    uint32_t step;
+    unsigned failures; /* consecutive failures; they set the delay of the timer */
+    struct timer retry;
+    struct wait_key *key;
+    TAILQ_ENTRY(blocked_step) waits; /* links the steps that wait for the same key */
+};
+
 struct wait_key {
-    TAILQ_HEAD(, step_block) blocks; /* longest waiting first */
+    TAILQ_HEAD(, blocked_step) blocks; /* longest waiting first */
     UT_hash_handle hh;
     char text[];
 };
 
-#define BLOCK_ROW(name, text, timed, waits) {text, timed, waits},
-static const struct {
-    const char *text;
-    bool timed, waits;
-} reasons[BLOCK_REASON_N] = {BLOCK_REASONS(BLOCK_ROW)};
-#undef BLOCK_ROW
-
-const char *block_reason_text(enum block_reason reason)
+/* NULL stays NULL. */
+static struct blocked_step *blocked_of(struct step_block *block)
 {
-    return reasons[reason].text;
+    return block ? container_of(block, struct blocked_step, block) : NULL;
 }
 
 static void key_text(enum wait_kind kind, const char *ns, const char *name, struct buf *out)
@@ -43,29 +49,29 @@ static struct wait_key *find_key(struct flow_controller *controller, const struc
     return key;
 }
 
-static void stop_waiting(struct step_block *block)
+static void stop_waiting(struct blocked_step *blocked)
 {
-    struct flow_controller *controller = block->flow->controller;
-    struct wait_key *key = block->key;
+    struct flow_controller *controller = blocked->flow->controller;
+    struct wait_key *key = blocked->key;
 
     if (!key)
         return;
-    TAILQ_REMOVE(&key->blocks, block, waits);
-    block->key = NULL;
+    TAILQ_REMOVE(&key->blocks, blocked, waits);
+    blocked->key = NULL;
     if (TAILQ_EMPTY(&key->blocks)) {
         HASH_DEL(controller->waits, key);
         mem_free(key);
     }
 }
 
-static void wait_for(struct step_block *block, enum wait_kind kind, const char *ns,
+static void wait_for(struct blocked_step *blocked, enum wait_kind kind, const char *ns,
                      const char *name)
 {
-    struct flow_controller *controller = block->flow->controller;
+    struct flow_controller *controller = blocked->flow->controller;
     scoped(buf) struct buf text = {0};
     struct wait_key *key;
 
-    stop_waiting(block);
+    stop_waiting(blocked);
     key_text(kind, ns, name, &text);
     key = find_key(controller, &text);
     if (!key) {
@@ -74,70 +80,72 @@ static void wait_for(struct step_block *block, enum wait_kind kind, const char *
         TAILQ_INIT(&key->blocks);
         HASH_ADD_KEYPTR(hh, controller->waits, key->text, text.len, key);
     }
-    block->key = key;
-    TAILQ_INSERT_TAIL(&key->blocks, block, waits);
+    blocked->key = key;
+    TAILQ_INSERT_TAIL(&key->blocks, blocked, waits);
 }
 
-static void make_ready(struct step_block *block)
+static void make_ready(struct blocked_step *blocked)
 {
-    struct flow *flow = block->flow;
+    struct flow *flow = blocked->flow;
 
-    const enum step_state state = (enum step_state)flow->model.steps[block->step].state;
+    const enum step_state state = (enum step_state)flow->model.steps[blocked->step].state;
 
     if (!(state == STEP_BLOCKED || state == STEP_CHECKING) || !flow_creates_now(flow))
         return;
-    flow_model_set_state(&flow->model, block->step, STEP_READY);
+    flow_model_set_state(&flow->model, blocked->step, STEP_READY);
     flow_make_runnable(flow);
 }
 
 static void on_retry(struct timer *timer)
 {
-    make_ready(container_of(timer, struct step_block, retry));
+    make_ready(container_of(timer, struct blocked_step, retry));
 }
 
 void flow_wake_waiters(struct flow_controller *controller, enum wait_kind kind, const char *ns,
                        const char *name)
 {
     scoped(buf) struct buf text = {0};
-    struct step_block *block;
+    struct blocked_step *blocked;
     struct wait_key *key;
 
     if (!controller->waits)
         return;
     key_text(kind, ns, name, &text);
     key = find_key(controller, &text);
-    for (block = key ? TAILQ_FIRST(&key->blocks) : NULL; block; block = TAILQ_NEXT(block, waits))
-        make_ready(block);
+    for (blocked = key ? TAILQ_FIRST(&key->blocks) : NULL; blocked;
+         blocked = TAILQ_NEXT(blocked, waits))
+        make_ready(blocked);
 }
 
 /* Registers the step under the job name or the template that it waits for. */
-static void register_waiter(struct step_block *block)
+static void register_waiter(struct blocked_step *blocked)
 {
-    struct flow *flow = block->flow;
-    const struct flow_step *step = flow_graph_step(flow->model.graph, block->step);
+    struct flow *flow = blocked->flow;
+    const struct flow_step *step = flow_graph_step(flow->model.graph, blocked->step);
     const char *ns = object_namespace(flow->object);
     scoped(buf) struct buf job = {0};
 
-    flow_model_job_name(&flow->model, block->step, &job);
-    if (block->reason == BLOCK_JOB_NAME_CONFLICT)
-        wait_for(block, WAIT_FOR_JOB, ns, job.data);
+    flow_model_job_name(&flow->model, blocked->step, &job);
+    if (blocked->block.reason == BLOCK_JOB_NAME_CONFLICT)
+        wait_for(blocked, WAIT_FOR_JOB, ns, job.data);
     else
-        wait_for(block, WAIT_FOR_TEMPLATE, ns,
+        wait_for(blocked, WAIT_FOR_TEMPLATE, ns,
                  step->template_name ? step->template_name : step->name);
 }
 
-static void start_timer(struct step_block *block)
+static void start_timer(struct blocked_step *blocked)
 {
-    if (reasons[block->reason].timed)
-        timer_start(block->flow->controller->loop, &block->retry,
-                    flow_retry_delay_ms(block->failures++, RETRY_FIRST_MS));
+    if (block_reasons[blocked->block.reason].timed)
+        timer_start(blocked->flow->controller->loop, &blocked->retry,
+                    flow_retry_delay_ms(blocked->failures++, RETRY_FIRST_MS));
 }
 
 /* Writes one Warning for a cause, however many steps have it and however often it is retried. */
-static void warn_once(struct step_block *block)
+static void warn_once(struct blocked_step *blocked)
 {
-    struct flow *flow = block->flow;
-    char *cause = mem_printf("%s: %s", reasons[block->reason].text, block->message);
+    struct flow *flow = blocked->flow;
+    char *cause =
+        mem_printf("%s: %s", block_reasons[blocked->block.reason].text, blocked->block.message);
 
     if (flow->warned && strcmp(flow->warned, cause) == 0) {
         mem_free(cause);
@@ -146,14 +154,15 @@ static void warn_once(struct step_block *block)
     mem_free(flow->warned);
     flow->warned = cause;
     cluster_event(flow->controller->cluster, flow->object, EVENT_WARNING,
-                  reasons[block->reason].text, FLOW_COMPONENT, "%s", block->message);
+                  block_reasons[blocked->block.reason].text, FLOW_COMPONENT, "%s",
+                  blocked->block.message);
 }
 
 void flow_block_step(struct flow *flow, uint32_t step, enum block_reason reason, const char *format,
                      ...)
 {
     struct step *s = &flow->model.steps[step];
-    struct step_block *block = s->block;
+    struct blocked_step *blocked = blocked_of(s->block);
     char text[ERROR_MESSAGE_MAX + ERROR_FIELD_MAX];
     bool changed;
     va_list args;
@@ -161,49 +170,51 @@ void flow_block_step(struct flow *flow, uint32_t step, enum block_reason reason,
     va_start(args, format);
     vsnprintf(text, sizeof text, format, args);
     va_end(args);
-    if (!block) {
-        block = mem_alloc(sizeof *block);
-        block->flow = flow;
-        block->step = step;
-        block->retry.fire = on_retry;
-        s->block = block;
+    if (!blocked) {
+        blocked = mem_alloc(sizeof *blocked);
+        blocked->flow = flow;
+        blocked->step = step;
+        blocked->retry.fire = on_retry;
+        s->block = &blocked->block;
     }
     s->look_up = s->reusable;
-    changed = !block->message || block->reason != reason || strcmp(block->message, text) != 0;
+    changed = !blocked->block.message || blocked->block.reason != reason ||
+              strcmp(blocked->block.message, text) != 0;
     if (changed) {
-        mem_free(block->message);
-        block->message = mem_strdup(text);
-        block->reason = reason;
-        block->failures = 0;
+        mem_free(blocked->block.message);
+        blocked->block.message = mem_strdup(text);
+        blocked->block.reason = reason;
+        blocked->failures = 0;
     }
-    if (reasons[reason].waits) {
-        stop_waiting(block);
+    if (block_reasons[reason].waits) {
+        stop_waiting(blocked);
         flow_model_set_state(&flow->model, step, STEP_CHECKING);
         return;
     }
-    register_waiter(block);
-    start_timer(block);
+    register_waiter(blocked);
+    start_timer(blocked);
     flow_model_set_state(&flow->model, step, STEP_BLOCKED);
     if (changed)
-        warn_once(block);
+        warn_once(blocked);
 }
 
 void flow_wait_for_same_work(struct flow *flow, uint32_t step, const char *name)
 {
     flow_block_step(flow, step, BLOCK_SAME_WORK,
                     "job %s does the same: it is reused when that succeeds", name);
-    wait_for(flow->model.steps[step].block, WAIT_FOR_JOB, object_namespace(flow->object), name);
+    wait_for(blocked_of(flow->model.steps[step].block), WAIT_FOR_JOB,
+             object_namespace(flow->object), name);
 }
 
 void flow_unblock_step(struct flow *flow, uint32_t step)
 {
-    struct step_block *block = flow->model.steps[step].block;
+    struct blocked_step *blocked = blocked_of(flow->model.steps[step].block);
 
-    if (!block)
+    if (!blocked)
         return;
     flow->model.steps[step].block = NULL;
-    stop_waiting(block);
-    timer_stop(flow->controller->loop, &block->retry);
-    mem_free(block->message);
-    mem_free(block);
+    stop_waiting(blocked);
+    timer_stop(flow->controller->loop, &blocked->retry);
+    mem_free(blocked->block.message);
+    mem_free(blocked);
 }

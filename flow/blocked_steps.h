@@ -8,44 +8,14 @@
  * the timer makes the step ready again. The reason stays until the job exists, so a retry that
  * fails in the same way changes no status and writes no event. Ref: spec/jobflow.md 5.4.
  */
-#include <sys/queue.h>
-
 #include "base/compiler.h"
-#include "base/loop/loop.h"
-
-/* X(name, text in status and events, whether a timer retries, whether the step only waits: it is not
- * shown as blocked, and no event is made) */
-/* clang-format off */
-#define BLOCK_REASONS(X)                                    \
-    X(TEMPLATE_NOT_FOUND, "TemplateNotFound", false, false) \
-    X(JOB_NAME_CONFLICT,  "JobNameConflict",  false, false) \
-    X(ADMISSION_DENIED,   "AdmissionDenied",  true,  false) \
-    X(CREATE_FAILED,      "CreateFailed",     true,  false) \
-    X(SAME_WORK,          "SameWorkRunning",  false, true)
-/* clang-format on */
-#define BLOCK_ENUM(name, text, timed, waits) BLOCK_##name,
-enum block_reason { BLOCK_REASONS(BLOCK_ENUM) BLOCK_REASON_N };
-#undef BLOCK_ENUM
-
-const char *block_reason_text(enum block_reason reason);
+#include "flow/model/step_block.h"
 
 /* The kind of object that a step waits for; the character begins the key it is registered under. */
 enum wait_kind { WAIT_FOR_TEMPLATE = 't', WAIT_FOR_JOB = 'j' };
 
 struct flow;
 struct flow_controller;
-struct wait_key;
-
-struct step_block {
-    struct flow *flow;
-    uint32_t step;
-    enum block_reason reason;
-    char *message;
-    unsigned failures; /* consecutive failures; they set the delay of the timer */
-    struct timer retry;
-    struct wait_key *key;
-    TAILQ_ENTRY(step_block) waits; /* links the steps that wait for the same key */
-};
 
 /** Blocks a step, or blocks it again: sets reason and message, registers what it waits for, and
  * writes a Warning event if the cause is new. */

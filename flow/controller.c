@@ -9,6 +9,7 @@
 #include "api/types/kinds/jobflow/record.h"
 #include "base/mem.h"
 #include "flow/internal.h"
+#include "flow/reuse_service.h"
 
 void flow_make_runnable(struct flow *flow)
 {

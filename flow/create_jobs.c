@@ -16,6 +16,8 @@
 #include "flow/model/condition.h"
 #include "flow/model/spec_hash.h"
 #include "flow/results_wait.h"
+#include "flow/reuse_service.h"
+#include "flow/reuse_steps.h"
 #include "template/job_meta.h"
 #include "template/references.h"
 

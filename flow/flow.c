@@ -15,8 +15,9 @@
 #include "flow/model/critical_path.h"
 #include "flow/model/iteration_budget.h"
 #include "flow/model/step_probe.h"
-#include "flow/restore_logs.h"
 #include "flow/results_wait.h"
+#include "flow/reuse_steps.h"
+#include "flow/status/restore_logs.h"
 
 enum { RETRY_MAX_MS = 30000 };
 

@@ -19,10 +19,10 @@
 #include "flow/blocked_steps.h"
 #include "flow/controller.h"
 #include "flow/decide.h"
-#include "flow/loop_times.h"
 #include "flow/metrics.h"
 #include "flow/states.h"
-#include "flow/status_restore.h"
+#include "flow/status/loop_times.h"
+#include "flow/status/restore.h"
 #include "flow/template_pins.h"
 #include "probes/probe.h"
 #include "template/instantiate.h"
@@ -295,72 +295,6 @@ void flow_set_failure_reason(struct flow *flow);
 void flow_update_reason(struct flow *flow);
 /** Writes an event for each step that was skipped since the last call. */
 void flow_announce_skipped(struct flow *flow);
-
-/* reuse_service.c: the entries of the data directory */
-
-struct look_batch;
-struct reuse_work;
-struct reuse_service {
-    const struct flow_reuse_options *options;
-    struct file_memory *memory;
-    struct reuse_index *index;
-    struct cluster_watcher entries;
-    struct flow_controller *controller;
-    uint32_t numbers;           /* the number of the last look */
-    struct reuse_work *looking; /* look-ups in flight, hash table by key */
-    struct look_batch *batch;   /* looks that go to the pool together; NULL: none yet */
-};
-
-/** Starts to watch the entries, if steps may be reused at all. */
-void reuse_service_start(struct flow_controller *controller);
-void reuse_service_stop(struct flow_controller *controller);
-/** Frees the service when nothing looks at files any more. */
-void reuse_service_free(struct reuse_service *service);
-/** Removes an entry from the store and from the index. */
-void reuse_service_remove(struct reuse_service *service, const char *ns, const char *name);
-/** Removes entries as long as there are too many after that of `key` was recorded. */
-void reuse_service_trim(struct reuse_service *service, const char *ns, const char *key);
-/** Returns the job, other than that of `flow`'s step, that does the work of this key and has not
- * ended; borrowed, or NULL. */
-const char *reuse_service_same_work(struct reuse_service *service, const char *ns, const char *key);
-/** The job is gone, or was never made: its entry, if it is pending, goes as well. */
-void reuse_service_job_gone(struct flow_controller *controller, const char *ns,
-                            const struct meta *job);
-/** The job has ended: steps that wait for the same work are looked up again. */
-void reuse_service_job_ended(struct flow_controller *controller, const struct object *job);
-
-/* reuse_look.c: what to look at */
-
-struct reuse_look;
-/** Makes the look at the files of a step whose job has this specification. Owned. Where files cannot
- * be had, the look finds out. */
-struct reuse_look *flow_reuse_look(struct flow *flow, uint32_t step, const json_t *job_spec);
-struct reuse_target;
-/** Returns the results of the step's direct targets, [*out_count], with texts from the look's arena,
- * and adds to the look what has to be looked at for them. */
-struct reuse_target *flow_reuse_targets(struct flow *flow, uint32_t step, struct reuse_look *look,
-                                        size_t *out_count);
-/** Makes key and body of the step's work, which `job` does ({"spec": …}). False with `err` if a part
- * of it cannot be had. */
-bool flow_reuse_key(struct flow *flow, uint32_t step, const json_t *job, struct reuse_draft *out,
-                    struct error *err);
-
-/* reuse_steps.c: looking up, recording */
-
-/** Returns which steps of the flow may be reused. */
-enum reuse_scope flow_reuse_scope(const struct flow_controller *controller,
-                                  const struct object *flow);
-/** Begins to look up the ready steps that are to be looked up. */
-void flow_reuse_look_up(struct flow *flow);
-/** Returns whether the step, whose job would be created now, waits for another job that does the
- * same. */
-bool flow_reuse_waits(struct flow *flow, uint32_t step);
-/** Creates the pending entry of the job that is created next. Returns its name (owned), or NULL. */
-char *flow_reuse_job_created(struct flow *flow, uint32_t step, const char *job);
-/** The job of the step has completed: holds the step if its result is to be recorded. */
-void flow_reuse_job_completed(struct flow *flow, uint32_t step, const struct object *job);
-/** Returns whether jobs must wait until the status that says which steps were reused is stored. */
-bool flow_reuse_unsaved(struct flow *flow);
 
 /* Defined in probing.c. */
 

@@ -6,7 +6,7 @@
 
 #include "base/compiler.h"
 #include "flow/internal.h"
-#include "flow/status.h"
+#include "flow/status/status.h"
 
 /* clang-format off */
 static const double seconds[] = {0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1,

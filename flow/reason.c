@@ -284,7 +284,7 @@ void flow_update_reason(struct flow *flow)
     } else if (m->blocked.count) {
         const struct step_block *block = m->steps[step_set_next(&m->blocked, 0)].block;
 
-        reason = block ? block_reason_text(block->reason) : NULL;
+        reason = block ? block_reasons[block->reason].text : NULL;
         buf_str(&message, block ? block->message : "");
     } else if (step != STEP_NONE) {
         reason = "JobAborted";

@@ -8,6 +8,7 @@
 #include "base/mem.h"
 #include "flow/internal.h"
 #include "flow/reuse/index.h"
+#include "flow/reuse_service.h"
 
 static const char *entry_of(const struct meta *job)
 {

@@ -6,8 +6,8 @@
  *                ├─ an entry holds ──► COMPLETED, cached
  *                └─ another job does the same ──► CHECKING until that has ended
  *
- * Files are looked at on the thread pool, before a job is created and when it has completed. What is
- * decided then follows from the look and from the entries alone (flow/reuse/compare.h). A pending
+ * Files are scanned on the thread pool, before a job is created and when it has completed. What is
+ * decided then follows from the scan and from the entries alone (flow/reuse/compare.h). A pending
  * entry is created in the commit of its job. The end of a step waits until its entry is recorded, or
  * known not to be recordable; after a restart that follows from the job and the pending entry.
  */
@@ -22,7 +22,10 @@
 #include "flow/reuse/compare.h"
 #include "flow/reuse/index.h"
 #include "flow/reuse/key.h"
-#include "flow/reuse_work.h"
+#include "flow/reuse_inputs.h"
+#include "flow/reuse_service.h"
+#include "flow/reuse_steps.h"
+#include "flow/reuse_tasks.h"
 
 enum reuse_scope flow_reuse_scope(const struct flow_controller *controller,
                                   const struct object *flow)
@@ -100,24 +103,24 @@ static struct job_results *results_of(const struct cache_entry *entry)
 
 /* Stores that the entry was used, and the present state of the inodes. As with the time of access
  * of a file, a use soon after another is not stored. */
-static void count_use(struct flow *flow, const struct object *object, const struct reuse_look *look)
+static void count_use(struct flow *flow, const struct object *object, const struct reuse_scan *scan)
 {
     enum { USE_COUNTED_MS = 3600 * 1000 };
     struct cache_entry entry = *cache_entry_of(object);
     scoped(arena) struct arena *arena = NULL;
 
     if (entry.used && flow_now_ms(flow) - entry.used_ms < USE_COUNTED_MS &&
-        reuse_files_are_known(&entry, look))
+        reuse_files_are_known(&entry, scan))
         return;
     arena = arena_new(1024);
     entry.used++;
     entry.used_ms = flow_now_ms(flow);
-    reuse_list_files(&entry, look, arena);
+    reuse_list_files(&entry, scan, arena);
     cluster_update_status(flow->controller->cluster, NULL, object, cache_entry_blob(&entry));
 }
 
 static void complete(struct flow *flow, uint32_t step, const struct object *object,
-                     const struct reuse_look *look)
+                     const struct reuse_scan *scan)
 {
     const struct cache_entry *entry = cache_entry_of(object);
     struct reused_work from = {.entry = mem_strdup(object_name(object)),
@@ -131,7 +134,7 @@ static void complete(struct flow *flow, uint32_t step, const struct object *obje
     flow_unblock_step(flow, step);
     flow_model_complete_cached(&flow->model, step, &from, results);
     reused_work_release(&from);
-    count_use(flow, object, look);
+    count_use(flow, object, scan);
     if (!flow->state.start_ms) {
         flow->began_ms = flow_now_ms(flow);
         flow->state.start_ms = flow->began_ms;
@@ -142,35 +145,35 @@ static void complete(struct flow *flow, uint32_t step, const struct object *obje
 }
 
 /* Fills the draft of the entry that the step's job will have. */
-static void make_draft(struct flow *flow, struct reuse_work *work,
+static void make_draft(struct flow *flow, struct reuse_task *task,
                        const struct reuse_inputs *inputs, const struct cache_entry *earlier)
 {
-    struct step_reuse *reuse = &flow->model.reuse[work->step];
+    struct step_reuse *reuse = &flow->model.reuse[task->step];
     scoped(buf) struct buf job = {0};
-    struct cache_entry entry = {.key = work->draft.key,
+    struct cache_entry entry = {.key = task->draft.key,
                                 .state = CACHE_PENDING,
                                 .flow = object_name(flow->object),
-                                .step = name_of(flow, work->step),
+                                .step = name_of(flow, task->step),
                                 .apart = runs_apart(flow)};
 
-    flow_model_job_name(&flow->model, work->step, &job);
+    flow_model_job_name(&flow->model, task->step, &job);
     entry.job = job.data;
-    reuse_pending(&entry, inputs, earlier, work->look->arena);
+    reuse_pending(&entry, inputs, earlier, task->scan->arena);
     reuse_draft_release(&reuse->draft);
-    reuse->draft = work->draft;
-    work->draft = (struct reuse_draft){0};
+    reuse->draft = task->draft;
+    task->draft = (struct reuse_draft){0};
     reuse->draft.status = cache_entry_blob(&entry);
 }
 
 /* Searches for an entry that holds. Otherwise `out_newest` is the newest one, and `why` says what
  * differs from it. */
-static const struct object *find_entry(struct flow *flow, const struct reuse_work *work,
+static const struct object *find_entry(struct flow *flow, const struct reuse_task *task,
                                        const struct reuse_inputs *inputs,
                                        const struct object **out_newest, struct buf *why)
 {
     struct reuse_row rows[REUSE_CANDIDATES];
     size_t count = reuse_index_recorded(service_of(flow)->index, object_namespace(flow->object),
-                                        work->draft.key, rows);
+                                        task->draft.key, rows);
 
     *out_newest = NULL;
     for (size_t i = 0; i < count; i++) {
@@ -196,101 +199,101 @@ static const struct object *last_of_step(const struct flow *flow, uint32_t step)
 }
 
 /* Appends how the step's work differs from what was recorded of the step last. */
-static void name_difference(const struct reuse_work *work, const struct object *last,
+static void name_difference(const struct reuse_task *task, const struct object *last,
                             struct buf *why)
 {
     scoped(json) json_t *before = last ? object_body_json(last) : NULL;
-    scoped(json) json_t *after = json_read(work->draft.body, strlen(work->draft.body));
+    scoped(json) json_t *after = json_read(task->draft.body, strlen(task->draft.body));
 
     if (last &&
         !reuse_difference(json_object_get(before, "spec"), json_object_get(after, "spec"), why))
         buf_str(why, "its cache key, a variable of the run, a ConfigMap or a Secret changed");
 }
 
-/* Tells what was compared with the newest result of the work, or else of the step. */
-static void tell_compared(const struct reuse_work *work, const struct reuse_inputs *inputs,
+/* Tells what was compared with the newest result of the task, or else of the step. */
+static void tell_compared(const struct reuse_task *task, const struct reuse_inputs *inputs,
                           const struct object *newest)
 {
-    const struct flow_reuse_options *options = service_of(work->flow)->options;
+    const struct flow_reuse_options *options = service_of(task->flow)->options;
     const struct object *with =
-        newest || !options->compared ? newest : last_of_step(work->flow, work->step);
+        newest || !options->compared ? newest : last_of_step(task->flow, task->step);
     scoped(buf) struct buf why = {0};
     json_t *rows;
 
     if (!options->compared || !with)
         return;
     if (!newest)
-        name_difference(work, with, &why);
+        name_difference(task, with, &why);
     rows = reuse_report(cache_entry_of(with), inputs, why.data);
-    options->compared(options->ctx, object_name(work->flow->object),
-                      name_of(work->flow, work->step), rows);
+    options->compared(options->ctx, object_name(task->flow->object),
+                      name_of(task->flow, task->step), rows);
     json_decref(rows);
 }
 
 /* A job that does the same work may have begun or ended while the files were read. Returns true if
  * the step then waits for it, or is looked up again. */
-static bool looks_again(struct flow *flow, const struct reuse_work *work)
+static bool looks_up_again(struct flow *flow, const struct reuse_task *task)
 {
     const char *same =
         runs_apart(flow) ? NULL
                          : reuse_service_same_work(service_of(flow), object_namespace(flow->object),
-                                                   work->draft.key);
+                                                   task->draft.key);
 
     if (same)
-        flow_wait_for_same_work(flow, work->step, same);
-    else if (work->may_reuse && reuse_work_is_outdated(work))
-        flow_model_set_state(&flow->model, work->step, STEP_READY);
+        flow_wait_for_same_work(flow, task->step, same);
+    else if (task->may_reuse && reuse_task_is_outdated(task))
+        flow_model_set_state(&flow->model, task->step, STEP_READY);
     else
         return false;
     return true;
 }
 
-static void looked_up(struct reuse_work *work)
+static void looked_up(struct reuse_task *task)
 {
-    struct flow *flow = work->flow;
-    const struct flow_cache *cache = flow_graph_step(flow->model.graph, work->step)->cache;
-    const struct reuse_inputs inputs = {.look = work->look,
-                                        .targets = work->targets,
-                                        .n_targets = work->n_targets,
+    struct flow *flow = task->flow;
+    const struct flow_cache *cache = flow_graph_step(flow->model.graph, task->step)->cache;
+    const struct reuse_inputs inputs = {.scan = task->scan,
+                                        .targets = task->targets,
+                                        .n_targets = task->n_targets,
                                         .now_ms = flow_now_ms(flow),
                                         .max_age_ns = cache ? cache->max_age_ns : -1};
     const struct object *newest = NULL, *found, *last;
     scoped(buf) struct buf why = {0};
 
-    if (flow->model.steps[work->step].state != STEP_CHECKING)
+    if (flow->model.steps[task->step].state != STEP_CHECKING)
         return;
     flow_make_runnable(flow);
     if (!flow_creates_now(flow)) { /* it is looked up again when jobs may be created */
-        flow_model_set_state(&flow->model, work->step, STEP_READY);
+        flow_model_set_state(&flow->model, task->step, STEP_READY);
         return;
     }
-    if (work->look->inputs.code && looks_again(flow, work))
+    if (task->scan->inputs.code && looks_up_again(flow, task))
         return;
-    if (work->look->inputs.code) {
-        tell_not_reusable(flow, work->step, work->look->inputs.message);
-        queue(flow, work->step);
-        return;
-    }
-    found = find_entry(flow, work, &inputs, &newest, &why);
-    if (!found && looks_again(flow, work))
-        return;
-    tell_compared(work, &inputs, found ? found : newest);
-    if (found && work->may_reuse) {
-        complete(flow, work->step, found, work->look);
+    if (task->scan->inputs.code) {
+        tell_not_reusable(flow, task->step, task->scan->inputs.message);
+        queue(flow, task->step);
         return;
     }
-    last = last_of_step(flow, work->step);
-    if (!newest && work->may_reuse)
-        name_difference(work, last, &why);
-    if (why.len && work->may_reuse) {
+    found = find_entry(flow, task, &inputs, &newest, &why);
+    if (!found && looks_up_again(flow, task))
+        return;
+    tell_compared(task, &inputs, found ? found : newest);
+    if (found && task->may_reuse) {
+        complete(flow, task->step, found, task->scan);
+        return;
+    }
+    last = last_of_step(flow, task->step);
+    if (!newest && task->may_reuse)
+        name_difference(task, last, &why);
+    if (why.len && task->may_reuse) {
         scoped_str note = mem_printf("ran because %s", why.data);
 
-        flow_model_set_reuse_note(&flow->model, work->step, note);
+        flow_model_set_reuse_note(&flow->model, task->step, note);
     }
     /* What an earlier command of the step has made, this one makes again. */
     newest = newest ? newest : found ? found : last;
-    make_draft(flow, work, &inputs, newest ? cache_entry_of(newest) : NULL);
-    queue(flow, work->step);
+    make_draft(flow, task, &inputs, newest ? cache_entry_of(newest) : NULL);
+    queue(flow, task->step);
 }
 
 /* Returns the body of the step's job as that of its first attempt, owned; NULL: it has none now. */
@@ -322,32 +325,32 @@ static void recall(struct flow *flow, const char *key)
     }
 }
 
-/* `most`: looks that may be handed over together. */
+/* `most`: scans that may be handed over together. */
 static void look_up(struct flow *flow, uint32_t step, const struct blob *body, size_t most)
 {
-    struct reuse_work *work = reuse_work_new(flow, step, looked_up);
+    struct reuse_task *task = reuse_task_new(flow, step, looked_up);
     scoped(json) json_t *doc = json_read(body->text, body->len);
     const char *ns = object_namespace(flow->object), *same;
     struct error err = {0};
 
-    if (!flow_reuse_key(flow, step, doc, &work->draft, &err)) {
+    if (!flow_reuse_key(flow, step, doc, &task->draft, &err)) {
         tell_not_reusable(flow, step, err.message);
         queue(flow, step);
-        reuse_work_free(work);
+        reuse_task_free(task);
         return;
     }
-    same = runs_apart(flow) ? NULL : reuse_service_same_work(service_of(flow), ns, work->draft.key);
+    same = runs_apart(flow) ? NULL : reuse_service_same_work(service_of(flow), ns, task->draft.key);
     if (same) {
         flow_wait_for_same_work(flow, step, same);
-        reuse_work_free(work);
+        reuse_task_free(task);
         return;
     }
-    recall(flow, work->draft.key);
-    work->may_reuse = !runs_apart(flow) && !flow->model.steps[step].attempt && !flow->state.retry;
-    work->look = flow_reuse_look(flow, step, json_object_get(doc, "spec"));
-    work->targets = flow_reuse_targets(flow, step, work->look, &work->n_targets);
+    recall(flow, task->draft.key);
+    task->may_reuse = !runs_apart(flow) && !flow->model.steps[step].attempt && !flow->state.retry;
+    task->scan = flow_reuse_scan(flow, step, json_object_get(doc, "spec"));
+    task->targets = flow_reuse_targets(flow, step, task->scan, &task->n_targets);
     flow_model_set_state(&flow->model, step, STEP_CHECKING);
-    reuse_work_submit(work, most);
+    reuse_task_submit(task, most);
 }
 
 static void begin(struct flow *flow, uint32_t step, size_t most)
@@ -376,7 +379,7 @@ static void look_up_some(struct flow *flow)
         LOOK_UP_BATCH = 1000, /* look-ups that begin in one sync, so that other flows get their
                                * turn */
         LOOKS_TOGETHER = 32,
-        BATCHES = 32 /* that the looks are shared out to before any gets more than one */
+        BATCHES = 32 /* that the scans are shared out to before any gets more than one */
     };
     const size_t wanted = flow->model.to_check.count / BATCHES;
     const size_t most = wanted < LOOKS_TOGETHER ? wanted : LOOKS_TOGETHER;
@@ -401,7 +404,7 @@ void flow_reuse_look_up(struct flow *flow)
 {
     look_up_some(flow);
     if (flow->controller->reuse)
-        reuse_work_hand_over(flow->controller->reuse);
+        reuse_task_hand_over(flow->controller->reuse);
 }
 
 bool flow_reuse_waits(struct flow *flow, uint32_t step)
@@ -449,15 +452,15 @@ char *flow_reuse_job_created(struct flow *flow, uint32_t step, const char *job)
 }
 
 /* Fills in when and by which job the work was done, and its results. */
-static void fill_record(struct cache_entry *entry, const struct reuse_work *work,
+static void fill_record(struct cache_entry *entry, const struct reuse_task *task,
                         struct arena *arena, int64_t now_ms)
 {
-    const struct job_status *status = job_status_of(work->job);
-    const struct job_results *results = work->results;
+    const struct job_status *status = job_status_of(task->job);
+    const struct job_results *results = task->results;
 
-    entry->job_uid = object_uid(work->job);
+    entry->job_uid = object_uid(task->job);
     entry->made_ms = status->transition_ms ? status->transition_ms : now_ms;
-    entry->took_ms = entry->made_ms - work->job->meta->created_at_ms;
+    entry->took_ms = entry->made_ms - task->job->meta->created_at_ms;
     entry->used_ms = now_ms;
     entry->outputs.items = arena_array(arena, results->n_outputs + 1, sizeof(struct str_pair));
     for (size_t i = 0; i < results->n_outputs; i++)
@@ -471,7 +474,7 @@ static void fill_record(struct cache_entry *entry, const struct reuse_work *work
 }
 
 /* Records the result, or says why that is not done. */
-static void record(struct flow *flow, struct reuse_work *work, const struct object *object)
+static void record(struct flow *flow, struct reuse_task *task, const struct object *object)
 {
     struct reuse_service *service = service_of(flow);
     const struct cache_entry *pending = cache_entry_of(object);
@@ -480,12 +483,12 @@ static void record(struct flow *flow, struct reuse_work *work, const struct obje
     scoped(buf) struct buf why = {0};
     struct cache_entry entry = {0};
 
-    if (!reuse_record(&entry, pending, work->look, arena, &why)) {
-        tell_not_reusable(flow, work->step, why.data);
+    if (!reuse_record(&entry, pending, task->scan, arena, &why)) {
+        tell_not_reusable(flow, task->step, why.data);
         reuse_service_remove(service, ns, object_name(object));
         return;
     }
-    fill_record(&entry, work, arena, flow_now_ms(flow));
+    fill_record(&entry, task, arena, flow_now_ms(flow));
 
     scoped_str key = mem_strdup(entry.key);
     scoped_str name = mem_strdup(object_name(object));
@@ -497,19 +500,19 @@ static void record(struct flow *flow, struct reuse_work *work, const struct obje
     reuse_service_trim(service, ns, key);
 }
 
-static void recorded(struct reuse_work *work)
+static void recorded(struct reuse_task *task)
 {
-    struct flow *flow = work->flow;
-    const char *name = meta_annotation(work->job->meta, ANNOTATION_CACHE_ENTRY);
-    const struct object *entry = entry_at(flow, name), *job = flow_job_of(flow, work->step);
+    struct flow *flow = task->flow;
+    const char *name = meta_annotation(task->job->meta, ANNOTATION_CACHE_ENTRY);
+    const struct object *entry = entry_at(flow, name), *job = flow_job_of(flow, task->step);
 
-    if (!flow->model.steps[work->step].held)
+    if (!flow->model.steps[task->step].held)
         return;
     if (entry && !cache_entry_is_recorded(cache_entry_of(entry)))
-        record(flow, work, entry);
-    flow_model_release_hold(&flow->model, work->step);
-    flow_job_changed(flow, work->step, job ? job : work->job);
-    reuse_service_job_ended(flow->controller, work->job);
+        record(flow, task, entry);
+    flow_model_release_hold(&flow->model, task->step);
+    flow_job_changed(flow, task->step, job ? job : task->job);
+    reuse_service_job_ended(flow->controller, task->job);
     flow_make_runnable(flow);
 }
 
@@ -519,19 +522,19 @@ void flow_reuse_job_completed(struct flow *flow, uint32_t step, const struct obj
     const char *name = meta_annotation(job->meta, ANNOTATION_CACHE_ENTRY);
     const struct object *entry = name ? entry_at(flow, name) : NULL;
     scoped(json) json_t *doc = NULL;
-    struct reuse_work *work;
+    struct reuse_task *task;
 
-    if (!m->reuse || !entry || m->reuse[step].look ||
+    if (!m->reuse || !entry || m->reuse[step].task ||
         !reuse_index_is_pending(service_of(flow)->index, object_namespace(entry), name) ||
         (m->steps[step].state == STEP_STARTED && m->steps[step].phase == JOB_COMPLETED))
         return;
     m->steps[step].held = true;
-    work = reuse_work_new(flow, step, recorded);
-    work->job = object_ref(job);
-    work->results = job_results_gather(flow->controller->cluster, job);
+    task = reuse_task_new(flow, step, recorded);
+    task->job = object_ref(job);
+    task->results = job_results_gather(flow->controller->cluster, job);
     doc = object_body_json(entry);
-    work->look = flow_reuse_look(flow, step, json_object_get(json_object_get(doc, "spec"), "job"));
-    reuse_work_submit(work, 1);
+    task->scan = flow_reuse_scan(flow, step, json_object_get(json_object_get(doc, "spec"), "job"));
+    reuse_task_submit(task, 1);
 }
 
 bool flow_reuse_unsaved(struct flow *flow)

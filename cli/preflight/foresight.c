@@ -10,7 +10,7 @@
 #include "base/mem.h"
 #include "flow/graph/selection.h"
 #include "flow/model/flow_model.h"
-#include "flow/status_restore.h"
+#include "flow/status/restore.h"
 
 enum { NAMED_MAX = 10 };
 

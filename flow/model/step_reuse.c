@@ -85,7 +85,7 @@ void flow_model_take_over_reuse(struct flow_model *m, uint32_t i, struct flow_mo
     if (!m->reuse || !old->reuse)
         return;
     m->reuse[i] = old->reuse[from];
-    m->reuse[i].look = 0;
+    m->reuse[i].task = 0;
     old->reuse[from] = (struct step_reuse){0};
 }
 

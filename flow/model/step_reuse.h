@@ -27,7 +27,7 @@ struct step_reuse {
     struct reused_work from;  /* the work that a `cached` step has reused */
     struct reuse_draft draft; /* the entry to be, for a step that was looked up and runs */
     char *note;               /* why it runs, or why its result was not recorded; or NULL */
-    uint32_t look;            /* number of the look-up or recording in flight; 0: none */
+    uint32_t task;            /* number of the look-up or recording in flight; 0: none */
 };
 
 /* Which steps of a flow may be reused. */

@@ -63,13 +63,13 @@ static const struct cache_file *find_file(const struct cache_entry *entry, const
 
 /* Appends which of a part's files differs from what was recorded; or the part, if that is not
  * known. */
-static void name_change(const struct cache_entry *entry, const struct reuse_look *look,
+static void name_change(const struct cache_entry *entry, const struct reuse_scan *scan,
                         const struct reuse_part *part, struct buf *why)
 {
     size_t at = 0;
 
     for (size_t f = part->first; entry->files.count && f < part->end; f++) {
-        const struct file_digest *file = &look->files.items[f];
+        const struct file_digest *file = &scan->files.items[f];
         const struct cache_file *known = find_file(entry, file->path, &at);
 
         if (file->type == DIGEST_MISSING || file->type == DIGEST_DIRECTORY)
@@ -88,7 +88,7 @@ static void name_change(const struct cache_entry *entry, const struct reuse_look
 
 /* Compares declared paths with the recorded ones. `sort`: "reads" or "writes". */
 static bool parts_hold(const struct cache_entry *entry, const struct cache_parts *recorded,
-                       const struct reuse_look *look, const struct reuse_parts *parts,
+                       const struct reuse_scan *scan, const struct reuse_parts *parts,
                        const char *sort, struct buf *why)
 {
     for (size_t i = 0; i < parts->count; i++) {
@@ -100,7 +100,7 @@ static bool parts_hold(const struct cache_entry *entry, const struct cache_parts
         if (!known)
             buf_printf(why, "%s is new in %s", part->name, sort);
         else
-            name_change(entry, look, part, why);
+            name_change(entry, scan, part, why);
         return false;
     }
     if (recorded->count != parts->count)
@@ -108,13 +108,13 @@ static bool parts_hold(const struct cache_entry *entry, const struct cache_parts
     return recorded->count == parts->count;
 }
 
-static bool words_hold(const struct cache_entry *entry, const struct reuse_look *look,
+static bool words_hold(const struct cache_entry *entry, const struct reuse_scan *scan,
                        struct buf *why)
 {
     size_t found = 0;
 
-    for (size_t i = 0; i < look->words.count; i++) {
-        const struct reuse_part *word = &look->words.items[i];
+    for (size_t i = 0; i < scan->words.count; i++) {
+        const struct reuse_part *word = &scan->words.items[i];
         const struct cache_part *known = find_part(&entry->mentions, word->name);
 
         if (!known)
@@ -132,7 +132,7 @@ static bool words_hold(const struct cache_entry *entry, const struct reuse_look 
         return false;
     }
     if (found != entry->mentions.count + entry->made.count)
-        buf_str(why, "a file that the command names is no longer looked at");
+        buf_str(why, "a file that the command names is no longer scanned");
     return found == entry->mentions.count + entry->made.count;
 }
 
@@ -140,16 +140,16 @@ static const char *result_of(const struct reuse_inputs *now, size_t i, char text
 {
     const struct reuse_target *target = &now->targets[i];
 
-    for (size_t k = 0; !target->result && k < now->look->n_targets; k++)
-        if (strcmp(now->look->targets[k].step, target->step) == 0)
-            sha256_format(&now->look->targets[k].digest, text);
+    for (size_t k = 0; !target->result && k < now->scan->n_targets; k++)
+        if (strcmp(now->scan->targets[k].step, target->step) == 0)
+            sha256_format(&now->scan->targets[k].digest, text);
     return target->result ? target->result : text;
 }
 
 /* A step that says what it reads does not depend on targets that do not say what they write. */
 static bool counts(const struct reuse_inputs *now, size_t i)
 {
-    return !now->targets[i].by_job || !now->look->reads.count;
+    return !now->targets[i].by_job || !now->scan->reads.count;
 }
 
 static bool targets_hold(const struct cache_entry *entry, const struct reuse_inputs *now,
@@ -217,19 +217,19 @@ static bool is_young(const struct cache_entry *entry, const struct reuse_inputs 
 
 bool reuse_holds(const struct cache_entry *entry, const struct reuse_inputs *now, struct buf *why)
 {
-    const struct reuse_look *look = now->look;
+    const struct reuse_scan *scan = now->scan;
     scoped(buf) struct buf unused = {0};
 
     if (!why)
         why = &unused;
-    if (look->inputs.code || look->outputs.code) {
-        buf_str(why, look->inputs.code ? look->inputs.message : look->outputs.message);
+    if (scan->inputs.code || scan->outputs.code) {
+        buf_str(why, scan->inputs.code ? scan->inputs.message : scan->outputs.message);
         return false;
     }
     return is_young(entry, now, why) &&
-           parts_hold(entry, &entry->reads, look, &look->reads, "reads", why) &&
-           words_hold(entry, look, why) &&
-           parts_hold(entry, &entry->writes, look, &look->writes, "writes", why) &&
+           parts_hold(entry, &entry->reads, scan, &scan->reads, "reads", why) &&
+           words_hold(entry, scan, why) &&
+           parts_hold(entry, &entry->writes, scan, &scan->writes, "writes", why) &&
            targets_hold(entry, now, why);
 }
 
@@ -258,14 +258,14 @@ static struct cache_parts all_parts(const struct reuse_parts *parts, struct aren
 }
 
 /* The digests of the parts remain when files are not listed. */
-void reuse_list_files(struct cache_entry *entry, const struct reuse_look *look, struct arena *arena)
+void reuse_list_files(struct cache_entry *entry, const struct reuse_scan *scan, struct arena *arena)
 {
     entry->files.count = 0;
-    if (look->files.count > CACHE_FILES_LISTED)
+    if (scan->files.count > CACHE_FILES_LISTED)
         return;
-    entry->files.items = arena_array(arena, look->files.count + 1, sizeof *entry->files.items);
-    for (size_t i = 0; i < look->files.count; i++) {
-        const struct file_digest *file = &look->files.items[i];
+    entry->files.items = arena_array(arena, scan->files.count + 1, sizeof *entry->files.items);
+    for (size_t i = 0; i < scan->files.count; i++) {
+        const struct file_digest *file = &scan->files.items[i];
         struct cache_file *out = &entry->files.items[entry->files.count];
 
         if (file->type == DIGEST_DIRECTORY)
@@ -283,14 +283,14 @@ void reuse_list_files(struct cache_entry *entry, const struct reuse_look *look, 
     }
 }
 
-bool reuse_files_are_known(const struct cache_entry *entry, const struct reuse_look *look)
+bool reuse_files_are_known(const struct cache_entry *entry, const struct reuse_scan *scan)
 {
     size_t at = 0;
 
-    if (look->files.count > CACHE_FILES_LISTED)
+    if (scan->files.count > CACHE_FILES_LISTED)
         return true;
-    for (size_t i = 0; i < look->files.count; i++) {
-        const struct file_digest *file = &look->files.items[i];
+    for (size_t i = 0; i < scan->files.count; i++) {
+        const struct file_digest *file = &scan->files.items[i];
         const struct cache_file *known;
         struct file_stamp stamp;
 
@@ -321,9 +321,9 @@ static void list_targets(struct cache_entry *entry, const struct reuse_inputs *n
 void reuse_pending(struct cache_entry *entry, const struct reuse_inputs *now,
                    const struct cache_entry *earlier, struct arena *arena)
 {
-    const struct reuse_parts *words = &now->look->words;
+    const struct reuse_parts *words = &now->scan->words;
 
-    entry->reads = all_parts(&now->look->reads, arena);
+    entry->reads = all_parts(&now->scan->reads, arena);
     entry->mentions.items = arena_array(arena, words->count + 1, sizeof *entry->mentions.items);
     entry->made.items = arena_array(arena, words->count + 1, sizeof *entry->made.items);
     for (size_t i = 0; i < words->count; i++) {
@@ -335,10 +335,10 @@ void reuse_pending(struct cache_entry *entry, const struct reuse_inputs *now,
             entry->mentions.items[entry->mentions.count++] = part_of(word, arena);
     }
     list_targets(entry, now, arena);
-    reuse_list_files(entry, now->look, arena);
+    reuse_list_files(entry, now->scan, arena);
 }
 
-static bool inputs_are_the_same(const struct cache_entry *pending, const struct reuse_look *after,
+static bool inputs_are_the_same(const struct cache_entry *pending, const struct reuse_scan *after,
                                 struct buf *why)
 {
     for (size_t i = 0; i < after->reads.count; i++) {
@@ -357,7 +357,7 @@ static bool inputs_are_the_same(const struct cache_entry *pending, const struct 
 
 /* Words that were inputs must still have the same content; those that have appeared were made. */
 static bool take_words(struct cache_entry *out, const struct cache_entry *pending,
-                       const struct reuse_look *after, struct arena *arena, struct buf *why)
+                       const struct reuse_scan *after, struct arena *arena, struct buf *why)
 {
     out->mentions = pending->mentions;
     out->made.items = arena_array(arena, after->words.count + 1, sizeof *out->made.items);
@@ -380,7 +380,7 @@ static bool take_words(struct cache_entry *out, const struct cache_entry *pendin
 }
 
 bool reuse_record(struct cache_entry *out, const struct cache_entry *pending,
-                  const struct reuse_look *after, struct arena *arena, struct buf *why)
+                  const struct reuse_scan *after, struct arena *arena, struct buf *why)
 {
     const char *conflict;
 
@@ -393,7 +393,7 @@ bool reuse_record(struct cache_entry *out, const struct cache_entry *pending,
             buf_printf(why, "writes %s, which is not there", after->writes.items[i].name);
             return false;
         }
-    conflict = reuse_look_conflict(after);
+    conflict = reuse_scan_conflict(after);
     if (conflict) {
         buf_printf(why, "%s is read and written", conflict);
         return false;

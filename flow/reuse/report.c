@@ -32,12 +32,12 @@ static const struct cache_file *file_named(const struct cache_entry *entry, cons
 
 /* Returns whether a file of the part was written since it was recorded. Where the entry has no stamp
  * of it, the file was new at that time, which is known to the second. */
-static bool has_newer_date(const struct cache_entry *entry, const struct reuse_look *look,
+static bool has_newer_date(const struct cache_entry *entry, const struct reuse_scan *scan,
                            const struct reuse_part *part)
 {
     for (size_t f = part->first; f < part->end; f++) {
-        const struct cache_file *known = file_named(entry, look->files.items[f].path);
-        const int64_t modified_ns = look->files.items[f].stamp.modified_ns;
+        const struct cache_file *known = file_named(entry, scan->files.items[f].path);
+        const int64_t modified_ns = scan->files.items[f].stamp.modified_ns;
         struct file_stamp stamp;
 
         if (!known)
@@ -50,7 +50,7 @@ static bool has_newer_date(const struct cache_entry *entry, const struct reuse_l
     return false;
 }
 
-static void add_part(json_t *rows, const struct cache_entry *entry, const struct reuse_look *look,
+static void add_part(json_t *rows, const struct cache_entry *entry, const struct reuse_scan *scan,
                      const struct reuse_part *part, const struct cache_part *known,
                      const char *role)
 {
@@ -60,7 +60,7 @@ static void add_part(json_t *rows, const struct cache_entry *entry, const struct
     sha256_format(&part->digest, text);
     if (known && known->digest && strcmp(known->digest, text) == 0) {
         add(rows, part->name, role, true,
-            has_newer_date(entry, look, part) ? "same content, newer date" : "same content");
+            has_newer_date(entry, scan, part) ? "same content, newer date" : "same content");
         return;
     }
     if (!part->there) {
@@ -73,12 +73,12 @@ static void add_part(json_t *rows, const struct cache_entry *entry, const struct
     add(rows, part->name, role, false, change ? change : "new");
 }
 
-static void add_parts(json_t *rows, const struct cache_entry *entry, const struct reuse_look *look,
+static void add_parts(json_t *rows, const struct cache_entry *entry, const struct reuse_scan *scan,
                       const struct reuse_parts *parts, const struct cache_parts *known,
                       const char *role)
 {
     for (size_t i = 0; i < parts->count; i++)
-        add_part(rows, entry, look, &parts->items[i], part_named(known, parts->items[i].name),
+        add_part(rows, entry, scan, &parts->items[i], part_named(known, parts->items[i].name),
                  role);
 }
 
@@ -91,16 +91,16 @@ static bool declares(const struct reuse_parts *parts, const char *name)
 }
 
 /* Words that name nothing now and named nothing then are left out, and so are declared ones. */
-static void add_words(json_t *rows, const struct cache_entry *entry, const struct reuse_look *look)
+static void add_words(json_t *rows, const struct cache_entry *entry, const struct reuse_scan *scan)
 {
-    for (size_t i = 0; i < look->words.count; i++) {
-        const struct reuse_part *word = &look->words.items[i];
+    for (size_t i = 0; i < scan->words.count; i++) {
+        const struct reuse_part *word = &scan->words.items[i];
         const struct cache_part *mention = part_named(&entry->mentions, word->name);
         const struct cache_part *made = part_named(&entry->made, word->name);
 
-        if ((mention || made || word->there) && !declares(&look->reads, word->name) &&
-            !declares(&look->writes, word->name))
-            add_part(rows, entry, look, word, mention ? mention : made, made ? "made" : "mentions");
+        if ((mention || made || word->there) && !declares(&scan->reads, word->name) &&
+            !declares(&scan->writes, word->name))
+            add_part(rows, entry, scan, word, mention ? mention : made, made ? "made" : "mentions");
     }
 }
 
@@ -118,14 +118,14 @@ static void add_targets(json_t *rows, const struct cache_entry *entry,
 json_t *reuse_report(const struct cache_entry *entry, const struct reuse_inputs *now,
                      const char *why)
 {
-    const struct reuse_look *look = now->look;
+    const struct reuse_scan *scan = now->scan;
     json_t *rows = json_array();
 
     if (why)
         add(rows, "job", "work", false, why);
-    add_parts(rows, entry, look, &look->reads, &entry->reads, "reads");
-    add_words(rows, entry, look);
-    add_parts(rows, entry, look, &look->writes, &entry->writes, "writes");
+    add_parts(rows, entry, scan, &scan->reads, &entry->reads, "reads");
+    add_words(rows, entry, scan);
+    add_parts(rows, entry, scan, &scan->writes, &entry->writes, "writes");
     add_targets(rows, entry, now);
     return rows;
 }

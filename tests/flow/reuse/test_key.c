@@ -7,8 +7,8 @@
 #include "api/types/schema/walk.h"
 #include "api/types/text/json_text.h"
 #include "base/file.h"
+#include "flow/reuse/command_words.h"
 #include "flow/reuse/key.h"
-#include "flow/reuse/words.h"
 
 static json_t *doc_of(const char *text)
 {
@@ -208,7 +208,7 @@ static void words_are_split_where_a_shell_would(void **state)
         "in.txt\"],\"args\":[\"last\"]},{\"workingDir\":\"/else\",\"command\":[\"not\"]}]}}}]}";
     scoped(json) json_t *doc = doc_of(spec);
     scoped(arena) struct arena *arena = arena_new(100);
-    struct str_list words = reuse_words(doc, arena);
+    struct str_list words = reuse_command_words(doc, arena);
     scoped(buf) struct buf text = {0};
 
     for (size_t i = 0; i < words.count; i++)

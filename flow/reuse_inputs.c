@@ -8,10 +8,12 @@
 #include "flow/internal.h"
 #include "flow/model/condition.h"
 #include "flow/model/control.h"
+#include "flow/reuse/command_words.h"
 #include "flow/reuse/compare.h"
 #include "flow/reuse/key.h"
-#include "flow/reuse/place.h"
-#include "flow/reuse/words.h"
+#include "flow/reuse/mount_paths.h"
+#include "flow/reuse_inputs.h"
+#include "flow/reuse_service.h"
 
 static const struct flow_reuse_options *options_of(const struct flow *flow)
 {
@@ -40,7 +42,7 @@ static void place_absolute(struct flow *flow, const json_t *job_spec, const char
     const struct flow_reuse_options *options = options_of(flow);
     const char *base;
 
-    path = reuse_place(job_spec, path, arena, &part->problem);
+    path = reuse_mount_path(job_spec, path, arena, &part->problem);
     if (!path)
         return;
     base = options->base_of ? options->base_of(options->ctx, path) : "/";
@@ -104,31 +106,31 @@ static void add_parts(struct flow *flow, uint32_t step, const json_t *job_spec,
     }
 }
 
-static void add_words(struct flow *flow, const json_t *job_spec, struct reuse_look *look)
+static void add_words(struct flow *flow, const json_t *job_spec, struct reuse_scan *scan)
 {
-    struct str_list words = reuse_words(job_spec, look->arena);
+    struct str_list words = reuse_command_words(job_spec, scan->arena);
     struct reuse_part base = {0};
 
-    find_base(flow, job_spec, look->arena, &base);
+    find_base(flow, job_spec, scan->arena, &base);
     if (base.problem || (base.base.bounds == DIGEST_BENEATH && *base.path))
         return;
-    look->base = base.base;
+    scan->base = base.base;
     if (base.base.bounds == DIGEST_ANYWHERE)
-        look->base.dir = base.path;
-    look->words.items = arena_array(look->arena, words.count + 1, sizeof *look->words.items);
+        scan->base.dir = base.path;
+    scan->words.items = arena_array(scan->arena, words.count + 1, sizeof *scan->words.items);
     for (size_t i = 0; i < words.count; i++)
-        look->words.items[look->words.count++].name = words.items[i];
+        scan->words.items[scan->words.count++].name = words.items[i];
 }
 
-struct reuse_look *flow_reuse_look(struct flow *flow, uint32_t step, const json_t *job_spec)
+struct reuse_scan *flow_reuse_scan(struct flow *flow, uint32_t step, const json_t *job_spec)
 {
     const struct flow_step *spec = flow_graph_step(flow->model.graph, step);
-    struct reuse_look *look = reuse_look_new(flow->controller->reuse->memory);
+    struct reuse_scan *scan = reuse_scan_new(flow->controller->reuse->memory);
 
-    add_parts(flow, step, job_spec, &spec->reads, look->arena, &look->reads);
-    add_parts(flow, step, job_spec, &spec->writes, look->arena, &look->writes);
-    add_words(flow, job_spec, look);
-    return look;
+    add_parts(flow, step, job_spec, &spec->reads, scan->arena, &scan->reads);
+    add_parts(flow, step, job_spec, &spec->writes, scan->arena, &scan->writes);
+    add_words(flow, job_spec, scan);
+    return scan;
 }
 
 /* Appends the uid of the job that a step's result comes from, and before it the job's phase unless
@@ -196,7 +198,7 @@ static bool write_result(const struct flow *flow, uint32_t target, struct buf *o
     return true;
 }
 
-/* The largest loop whose files are looked at one by one for a step behind it. What a larger one wrote
+/* The largest loop whose files are scanned one by one for a step behind it. What a larger one wrote
  * counts by its jobs. */
 enum { LOOKED_ITERATIONS_MAX = 1000 };
 
@@ -235,12 +237,12 @@ static void add_writes(struct flow *flow, uint32_t vertex, const struct flow_ste
     blob_unref(body);
 }
 
-/* Adds the declared writes of a target to the look: of a loop those of its iterations. */
-static void look_at_target(struct flow *flow, uint32_t target, struct reuse_look *look)
+/* Adds the declared writes of a target to the scan: of a loop those of its iterations. */
+static void scan_target(struct flow *flow, uint32_t target, struct reuse_scan *scan)
 {
     const struct flow_model *m = &flow->model;
     const struct flow_step *spec = flow_graph_step(m->graph, target);
-    struct reuse_target_files *files = &look->targets[look->n_targets++];
+    struct reuse_target_files *files = &scan->targets[scan->n_targets++];
     const struct object *template = flow_template_of(flow, target);
     uint32_t iterations = flow_graph_iterations(m->graph, target);
     size_t jobs =
@@ -248,24 +250,24 @@ static void look_at_target(struct flow *flow, uint32_t target, struct reuse_look
 
     files->step = spec->name;
     files->writes.items =
-        arena_array(look->arena, jobs * spec->writes.count + 1, sizeof *files->writes.items);
+        arena_array(scan->arena, jobs * spec->writes.count + 1, sizeof *files->writes.items);
     if (!iterations)
-        add_writes(flow, target, spec, template, look->arena, &files->writes);
+        add_writes(flow, target, spec, template, scan->arena, &files->writes);
     for (uint32_t i = target + 1; i <= target + iterations; i++)
         if (has_completed(&m->steps[i]))
-            add_writes(flow, i, spec, template, look->arena, &files->writes);
+            add_writes(flow, i, spec, template, scan->arena, &files->writes);
 }
 
-struct reuse_target *flow_reuse_targets(struct flow *flow, uint32_t step, struct reuse_look *look,
+struct reuse_target *flow_reuse_targets(struct flow *flow, uint32_t step, struct reuse_scan *scan,
                                         size_t *out_count)
 {
     const struct flow_model *m = &flow->model;
     const struct flow_depends *depends = flow_graph_step(m->graph, step)->depends;
     size_t count = depends ? depends->targets.count : 0;
-    struct reuse_target *targets = arena_array(look->arena, count + 1, sizeof *targets);
+    struct reuse_target *targets = arena_array(scan->arena, count + 1, sizeof *targets);
 
     *out_count = 0;
-    look->targets = arena_array(look->arena, count + 1, sizeof *look->targets);
+    scan->targets = arena_array(scan->arena, count + 1, sizeof *scan->targets);
     for (size_t i = 0; i < count; i++) {
         uint32_t target = flow_graph_find(m->graph, depends->targets.items[i]);
         struct reuse_target *out = &targets[*out_count];
@@ -279,13 +281,13 @@ struct reuse_target *flow_reuse_targets(struct flow *flow, uint32_t step, struct
         out->step = spec->name;
         out->by_job = !spec->writes.count;
         if (spec->writes.count && can_be_looked_at(m, target)) {
-            look_at_target(flow, target, look);
+            scan_target(flow, target, scan);
         } else if (write_result(flow, target, &result)) {
-            out->result = arena_strdup(look->arena, result.data);
+            out->result = arena_strdup(scan->arena, result.data);
         } else {
             out->result = "";
-            if (!(out->by_job && look->reads.count) && !look->inputs.code)
-                error_set(&look->inputs, ERR_NOT_FOUND, "", "the result of %s is not known",
+            if (!(out->by_job && scan->reads.count) && !scan->inputs.code)
+                error_set(&scan->inputs, ERR_NOT_FOUND, "", "the result of %s is not known",
                           spec->name);
         }
     }

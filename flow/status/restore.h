@@ -8,7 +8,7 @@
  */
 #include <jansson.h>
 
-#include "flow/status.h"
+#include "flow/status/status.h"
 
 /** Fills `m`, which is freshly initialised, and `state` and `removed`. `status` is the stored
  * document (borrowed), `generation` that of the stored spec. The model must be recounted once the

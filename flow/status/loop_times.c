@@ -1,7 +1,7 @@
 /*
  * Keeps an entry for each loop that has begun in this process or that the stored status contains.
  */
-#include "flow/loop_times.h"
+#include "flow/status/loop_times.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /*
  * Edits the entry of the newest attempt, which is kept as text (flow/model/step_history.h).
  */
-#include "flow/restore_logs.h"
+#include "flow/status/restore_logs.h"
 
 #include <stdlib.h>
 #include <string.h>

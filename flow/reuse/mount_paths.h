@@ -9,5 +9,5 @@
 
 /** Returns the absolute path of the machine that an absolute path or pattern of the job stands for;
  * from `arena` or borrowed from `path`. NULL with the reason in `out_problem` if it stands for none. */
-const char *reuse_place(const json_t *job_spec, const char *path, struct arena *arena,
-                        const char **out_problem);
+const char *reuse_mount_path(const json_t *job_spec, const char *path, struct arena *arena,
+                             const char **out_problem);

@@ -1,7 +1,7 @@
 #pragma once
 /*
- * A look at the files of a step: what it reads, what it writes, what its commands name, and what its
- * targets wrote. The look runs on the thread pool; it touches only its own struct.
+ * A scan at the files of a step: what it reads, what it writes, what its commands name, and what its
+ * targets wrote. The scan runs on the thread pool; it touches only its own struct.
  */
 #include "api/types/schema/schema.h"
 #include "base/collections/arena.h"
@@ -20,9 +20,9 @@ struct reuse_part {
     struct reuse_base base;
     const char *path;
     const char *problem;
-    /* Found by the look. */
+    /* Found by the scan. */
     struct sha256 digest;
-    size_t first, end; /* position of its first file in the look's list, and behind its last */
+    size_t first, end; /* position of its first file in the scan's list, and behind its last */
     bool there;        /* it names at least one file */
 };
 
@@ -35,10 +35,10 @@ struct reuse_parts {
 struct reuse_target_files {
     const char *step;
     struct reuse_parts writes;
-    struct sha256 digest; /* digest of all files that the target has written; set by the look */
+    struct sha256 digest; /* digest of all files that the target has written; set by the scan */
 };
 
-struct reuse_look {
+struct reuse_scan {
     struct arena *arena;
     struct file_memory *memory;
     struct reuse_base base; /* directory in which words of commands are looked up; dir NULL: none */
@@ -46,15 +46,15 @@ struct reuse_look {
     struct reuse_target_files *targets;
     size_t n_targets;
 
-    /* Found by the look. A word that is among the files of `writes` counts as not there. */
+    /* Found by the scan. A word that is among the files of `writes` counts as not there. */
     struct file_digests files;
     struct error inputs, outputs; /* why inputs, or writes, cannot be had; code 0: they can */
 };
 
-/** A look without parts, with an arena for their texts. Owned. */
-struct reuse_look *reuse_look_new(struct file_memory *memory);
-void reuse_look_free(struct reuse_look *look); /* NULL is ignored */
-/** Runs the look; on any thread. */
-void reuse_look_run(struct reuse_look *look);
+/** A scan without parts, with an arena for their texts. Owned. */
+struct reuse_scan *reuse_scan_new(struct file_memory *memory);
+void reuse_scan_free(struct reuse_scan *scan); /* NULL is ignored */
+/** Runs the scan; on any thread. */
+void reuse_scan_run(struct reuse_scan *scan);
 /** Returns a path that is both read and written, or NULL. */
-const char *reuse_look_conflict(const struct reuse_look *look);
+const char *reuse_scan_conflict(const struct reuse_scan *scan);

@@ -12,8 +12,8 @@
  * ending, startTime, completionTime, observedGeneration, observedRetry, waitingJobs, stepCounts,
  * nodes; in the compact form also results {completed, failed, skipped, …} and criticalPath.
  */
-#include "flow/loop_times.h"
 #include "flow/model/flow_model.h"
+#include "flow/status/loop_times.h"
 
 enum {
     COMPACT_LIST_MAX = 100,     /* names per list, steps per cause of being shown */

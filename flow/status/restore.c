@@ -2,7 +2,7 @@
  * Reads a stored status back into a model, the inverse of status.c. Members of an unexpected form
  * are ignored, because people may have edited the status.
  */
-#include "flow/status_restore.h"
+#include "flow/status/restore.h"
 
 #include <string.h>
 

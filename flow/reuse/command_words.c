@@ -1,7 +1,7 @@
 /*
  * Splits the commands of a job into words.
  */
-#include "flow/reuse/words.h"
+#include "flow/reuse/command_words.h"
 
 #include <string.h>
 
@@ -101,7 +101,7 @@ static void add_containers(struct words *words, const json_t *containers, const 
     }
 }
 
-struct str_list reuse_words(const json_t *job_spec, struct arena *arena)
+struct str_list reuse_command_words(const json_t *job_spec, struct arena *arena)
 {
     struct words words = {.arena = arena};
     const char *dir = reuse_working_dir(job_spec);

@@ -2,17 +2,17 @@
  * Renders the status document of a flow: one function for each member of the document. The full
  * form has an entry for every step, the compact form only for those that choose_shown picks.
  */
-#include "flow/status.h"
+#include "flow/status/status.h"
 
 #include <string.h>
 
 #include "base/timefmt.h"
-#include "flow/blocked_steps.h"
 #include "flow/graph/step_bitmap.h"
 #include "flow/model/condition.h"
 #include "flow/model/control.h"
 #include "flow/model/serving.h"
 #include "flow/model/spec_hash.h"
+#include "flow/model/step_block.h"
 #include "flow/model/step_probe.h"
 
 #define FLOW_LIST_KEY(name, key) key,
@@ -255,7 +255,7 @@ static void write_reason(struct document *doc, uint32_t i, const struct step_his
     } else if (step->state == STEP_STARTED && step->cached) {
         write_cached(doc, i);
     } else if (step->block && step->state != STEP_STARTED) {
-        jsonw_member_str(w, "reason", block_reason_text(step->block->reason));
+        jsonw_member_str(w, "reason", block_reasons[step->block->reason].text);
         jsonw_member_str_opt(w, "message", step->block->message);
     } else if (step->state == STEP_STARTED && history) {
         jsonw_member_str_opt(w, "reason", step_history_reason(history));

@@ -1,34 +1,34 @@
 /*
- * Looks at the files of a step, part by part, and remembers the first thing that cannot be had.
+ * Scans at the files of a step, part by part, and remembers the first thing that cannot be had.
  */
-#include "flow/reuse/look.h"
+#include "flow/reuse/scan.h"
 
 #include <string.h>
 
 #include "base/collections/hash.h"
 #include "base/mem.h"
 
-struct reuse_look *reuse_look_new(struct file_memory *memory)
+struct reuse_scan *reuse_scan_new(struct file_memory *memory)
 {
-    struct reuse_look *look = mem_alloc(sizeof *look);
+    struct reuse_scan *scan = mem_alloc(sizeof *scan);
 
-    look->arena = arena_new(1024);
-    look->memory = memory;
-    return look;
+    scan->arena = arena_new(1024);
+    scan->memory = memory;
+    return scan;
 }
 
-void reuse_look_free(struct reuse_look *look)
+void reuse_scan_free(struct reuse_scan *scan)
 {
-    if (!look)
+    if (!scan)
         return;
-    file_digests_release(&look->files);
-    arena_free(look->arena);
-    mem_free(look);
+    file_digests_release(&scan->files);
+    arena_free(scan->arena);
+    mem_free(scan);
 }
 
-/* The walk at hand. Files are counted over all parts of a look. */
+/* The walk at hand. Files are counted over all parts of a scan. */
 struct walking {
-    struct reuse_look *look;
+    struct reuse_scan *scan;
     struct digest_walk walk;
 };
 
@@ -40,21 +40,21 @@ static void walk_in(struct walking *at, const struct reuse_base *base)
 
 static bool look_at(struct walking *at, struct reuse_part *part, struct error *err)
 {
-    struct reuse_look *look = at->look;
+    struct reuse_scan *scan = at->scan;
     bool ok;
 
     if (part->problem)
         return error_set(err, ERR_INVALID, "", "%s: %s", part->name, part->problem);
     walk_in(at, &part->base);
-    part->first = look->files.count;
-    ok = digest_pattern(&at->walk, part->path, &look->files, err);
-    part->end = look->files.count;
-    part->there = part->end > part->first && look->files.items[part->first].type != DIGEST_MISSING;
-    file_digests_sum(&look->files, part->first, &part->digest);
+    part->first = scan->files.count;
+    ok = digest_pattern(&at->walk, part->path, &scan->files, err);
+    part->end = scan->files.count;
+    part->there = part->end > part->first && scan->files.items[part->first].type != DIGEST_MISSING;
+    file_digests_sum(&scan->files, part->first, &part->digest);
     return ok;
 }
 
-static bool look_at_all(struct walking *at, struct reuse_parts *parts, struct error *err)
+static bool scan_all(struct walking *at, struct reuse_parts *parts, struct error *err)
 {
     bool ok = true;
 
@@ -63,12 +63,12 @@ static bool look_at_all(struct walking *at, struct reuse_parts *parts, struct er
     return ok;
 }
 
-static void look_at_target(struct walking *at, struct reuse_target_files *target)
+static void scan_target(struct walking *at, struct reuse_target_files *target)
 {
-    struct error *err = &at->look->inputs;
+    struct error *err = &at->scan->inputs;
     struct sha256_state *state;
 
-    if (err->code || !look_at_all(at, &target->writes, err))
+    if (err->code || !scan_all(at, &target->writes, err))
         return;
     state = sha256_begin();
     for (size_t i = 0; i < target->writes.count; i++)
@@ -125,12 +125,12 @@ static void set_add(struct path_set *set, const char *path)
         HASH_ADD_STR(set->paths, text, added);
 }
 
-static void set_add_files(struct path_set *set, const struct reuse_look *look,
+static void set_add_files(struct path_set *set, const struct reuse_scan *scan,
                           const struct reuse_parts *parts)
 {
     for (size_t i = 0; i < parts->count; i++)
         for (size_t f = parts->items[i].first; f < parts->items[i].end; f++)
-            set_add(set, look->files.items[f].path);
+            set_add(set, scan->files.items[f].path);
 }
 
 static void set_release(struct path_set *set)
@@ -146,51 +146,51 @@ static void set_release(struct path_set *set)
 
 static void look_at_words(struct walking *at)
 {
-    struct reuse_look *look = at->look;
+    struct reuse_scan *scan = at->scan;
     struct path_set written = {0};
 
-    set_add_files(&written, look, &look->writes);
-    walk_in(at, &look->base);
-    for (size_t i = 0; !look->inputs.code && i < look->words.count; i++) {
-        struct reuse_part *word = &look->words.items[i];
+    set_add_files(&written, scan, &scan->writes);
+    walk_in(at, &scan->base);
+    for (size_t i = 0; !scan->inputs.code && i < scan->words.count; i++) {
+        struct reuse_part *word = &scan->words.items[i];
 
-        word->first = look->files.count;
-        if (digest_word(&at->walk, word->name, &look->files, &word->there, &look->inputs) &&
-            word->there && set_has(&written, look->files.items[word->first].path))
+        word->first = scan->files.count;
+        if (digest_word(&at->walk, word->name, &scan->files, &word->there, &scan->inputs) &&
+            word->there && set_has(&written, scan->files.items[word->first].path))
             word->there = false;
-        word->end = look->files.count;
+        word->end = scan->files.count;
         if (word->there)
-            word->digest = look->files.items[word->first].digest;
+            word->digest = scan->files.items[word->first].digest;
     }
     set_release(&written);
 }
 
-void reuse_look_run(struct reuse_look *look)
+void reuse_scan_run(struct reuse_scan *scan)
 {
-    struct walking at = {look, {.memory = look->memory}};
+    struct walking at = {scan, {.memory = scan->memory}};
 
-    look_at_all(&at, &look->reads, &look->inputs);
-    look_at_all(&at, &look->writes, &look->outputs);
-    if (look->base.dir && !look->inputs.code)
+    scan_all(&at, &scan->reads, &scan->inputs);
+    scan_all(&at, &scan->writes, &scan->outputs);
+    if (scan->base.dir && !scan->inputs.code)
         look_at_words(&at);
-    for (size_t i = 0; i < look->n_targets; i++)
-        look_at_target(&at, &look->targets[i]);
+    for (size_t i = 0; i < scan->n_targets; i++)
+        scan_target(&at, &scan->targets[i]);
     digest_walk_release(&at.walk);
 }
 
-const char *reuse_look_conflict(const struct reuse_look *look)
+const char *reuse_scan_conflict(const struct reuse_scan *scan)
 {
     struct path_set written = {0};
     const char *found = NULL;
 
-    set_add_files(&written, look, &look->writes);
-    for (size_t i = 0; !found && i < look->reads.count; i++) {
-        const struct reuse_part *part = &look->reads.items[i];
+    set_add_files(&written, scan, &scan->writes);
+    for (size_t i = 0; !found && i < scan->reads.count; i++) {
+        const struct reuse_part *part = &scan->reads.items[i];
 
         for (size_t f = part->first; !found && f < part->end; f++)
-            if (look->files.items[f].type == DIGEST_FILE &&
-                set_has(&written, look->files.items[f].path))
-                found = look->files.items[f].path;
+            if (scan->files.items[f].type == DIGEST_FILE &&
+                set_has(&written, scan->files.items[f].path))
+                found = scan->files.items[f].path;
     }
     set_release(&written);
     return found;

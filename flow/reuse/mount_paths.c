@@ -1,7 +1,7 @@
 /*
  * Follows the mounts of a job's first container.
  */
-#include "flow/reuse/place.h"
+#include "flow/reuse/mount_paths.h"
 #include "api/types/text/doc.h"
 
 #include <stdbool.h>
@@ -40,8 +40,8 @@ static const json_t *deepest(const json_t *mounts, const char *path, size_t *out
     return found;
 }
 
-const char *reuse_place(const json_t *job_spec, const char *path, struct arena *arena,
-                        const char **out_problem)
+const char *reuse_mount_path(const json_t *job_spec, const char *path, struct arena *arena,
+                             const char **out_problem)
 {
     const json_t *task = json_array_get(json_object_get(job_spec, "tasks"), 0);
     const json_t *pod = json_object_get(json_object_get(task, "template"), "spec");
@@ -52,7 +52,7 @@ const char *reuse_place(const json_t *job_spec, const char *path, struct arena *
     const char *host, *sub;
 
     if (own) {
-        *out_problem = "it lies in a volume of the job, whose files are not looked at";
+        *out_problem = "it lies in a volume of the job, whose files are not scanned";
         return NULL;
     }
     if (!mount)

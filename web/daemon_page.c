@@ -16,7 +16,7 @@
 
 #include "base/mem.h"
 #include "web/assets.h"
-#include "web/child.h"
+#include "web/child/child.h"
 #include "web/server.h"
 
 /* One credential with a sign-in. */

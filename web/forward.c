@@ -13,7 +13,7 @@
 
 #include "api/types/text/doc.h"
 #include "base/mem.h"
-#include "web/gateway.h"
+#include "web/allowed_requests.h"
 #include "web/internal.h"
 
 enum {
@@ -190,12 +190,12 @@ static void send_pieces(struct forward *forward)
 }
 
 /* Sends the answer that has been gathered. The body of the request is no longer needed. */
-static void send_gathered(struct forward *forward, const struct web_answer *head)
+static void send_gathered(struct forward *forward, const struct web_response *head)
 {
     mem_free(take(forward->body));
     set_held(forward, forward->gathered.len);
     forward->sends = true;
-    web_answer_head_now(forward->stream.response, head);
+    web_respond_head_now(forward->stream.response, head);
     send_pieces(forward);
 }
 
@@ -212,7 +212,7 @@ static void drained(struct web_stream *stream)
 static void on_done(struct upstream_call *call)
 {
     struct forward *forward = container_of(call, struct forward, call);
-    struct web_answer answer = {.status = call->status, .media_type = call->media_type};
+    struct web_response answer = {.status = call->status, .media_type = call->media_type};
     struct api_response *response = forward->stream.response;
     const struct buf *text = call->text.len ? &call->text : &forward->gathered;
     struct error err = call->err;
@@ -228,7 +228,7 @@ static void on_done(struct upstream_call *call)
     if (forward->crowded)
         refuse_crowd(forward->stream.server, &err);
     if (call->status == 0 || forward->too_large || forward->crowded) {
-        web_answer_error_now(response, &err);
+        web_respond_error_now(response, &err);
         release(forward);
         return;
     }
@@ -243,7 +243,7 @@ static void on_done(struct upstream_call *call)
     } else {
         buf_add(&answer.body, text->data, text->len);
     }
-    web_answer_now(response, &answer);
+    web_respond_now(response, &answer);
     release(forward);
 }
 
@@ -286,7 +286,7 @@ static void *start(struct web_server *server, const struct api_request *request,
 
     if (request->body_len > server->forwards->max - server->forwards->held) {
         refuse_crowd(server, &err);
-        return web_answer_error(server, response, &err);
+        return web_respond_error(server, response, &err);
     }
     forward = mem_alloc(sizeof *forward);
 
@@ -350,7 +350,7 @@ void *web_forward(struct web_server *server, const struct web_request *request,
     else
         error_set(&err, ERR_BAD_REQUEST, "", "the path has a byte that an URL may not have");
     if (how == GATEWAY_REFUSED)
-        return web_answer_error(server, response, &err);
+        return web_respond_error(server, response, &err);
     /* The graph is made by the program itself, so that every server has it. */
     if (is_of_flow(&request->target, "graph"))
         return web_graph(server, request, response);
@@ -358,6 +358,6 @@ void *web_forward(struct web_server *server, const struct web_request *request,
         (is_of_flow(&request->target, "steps") || is_of_flow(&request->target, "progress")))
         return web_raw(server, request, response);
     if ((how == GATEWAY_CHANGE || how == GATEWAY_BLIND) && !may_change(server, &err))
-        return web_answer_error(server, response, &err);
+        return web_respond_error(server, response, &err);
     return start(server, request->http, response, how);
 }

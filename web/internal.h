@@ -8,9 +8,9 @@
 #include "api/server/message/request_target.h"
 #include "api/types/text/json_text.h"
 #include "web/assets.h"
-#include "web/child.h"
+#include "web/child/child.h"
 #include "web/server.h"
-#include "web/signin.h"
+#include "web/signin/signin.h"
 
 struct page_stream;
 struct topics;
@@ -78,29 +78,29 @@ struct web_request {
     uint64_t signin; /* SIGNIN_NONE: the request has no key */
 };
 
-/* answer.c: responses in one piece. */
+/* response.c: responses in one piece. */
 
-enum { ANSWER_HEADERS_MAX = 6 };
-struct web_answer {
+enum { RESPONSE_HEADERS_MAX = 6 };
+struct web_response {
     int status;
     const char *media_type;                  /* NULL: JSON; copied */
     struct buf body;                         /* taken over */
-    const char *headers[ANSWER_HEADERS_MAX]; /* "Name: value"; copied */
+    const char *headers[RESPONSE_HEADERS_MAX]; /* "Name: value"; copied */
 };
 /** Sends the answer in the next turn. Data answers must not be kept: unless a header says
  * otherwise, the response has Cache-Control: no-store. */
-void *web_answer(struct web_server *server, struct api_response *response,
-                 struct web_answer *answer);
-void *web_answer_error(struct web_server *server, struct api_response *response,
+void *web_respond(struct web_server *server, struct api_response *response,
+                 struct web_response *answer);
+void *web_respond_error(struct web_server *server, struct api_response *response,
                        const struct error *err);
 /** Refuses a request with this error and sentence. */
 void *web_refuse(struct web_server *server, struct api_response *response, enum error_code code,
                  const char *why);
 void *web_refuse_method(struct web_server *server, struct api_response *response);
 /** Passes an answer to the transport at once, for streams that end themselves. */
-void web_answer_head_now(struct api_response *response, const struct web_answer *answer);
-void web_answer_now(struct api_response *response, struct web_answer *answer);
-void web_answer_error_now(struct api_response *response, const struct error *err);
+void web_respond_head_now(struct api_response *response, const struct web_response *answer);
+void web_respond_now(struct api_response *response, struct web_response *answer);
+void web_respond_error_now(struct api_response *response, const struct error *err);
 
 /* page_files.c */
 
@@ -128,8 +128,8 @@ void *web_ticket(struct web_server *server, const struct web_request *request,
 void *web_forward(struct web_server *server, const struct web_request *request,
                   struct api_response *response);
 
-/* me.c: /ui/v1/me */
-void *web_me(struct web_server *server, const struct web_request *request,
+/* whoami.c: /ui/v1/me */
+void *web_whoami(struct web_server *server, const struct web_request *request,
              struct api_response *response);
 
 /* stream.c: /ui/v1/stream */
@@ -138,7 +138,7 @@ void *web_stream(struct web_server *server, const struct web_request *request,
 /** Tells every page that there is another server, or that something new is known of it. */
 void web_streams_tell_server(struct web_server *server);
 
-/* words.c: what commands print */
+/* flow_commands.c: what commands print of a flow */
 
 /** …/jobflows/NAME/graph */
 void *web_graph(struct web_server *server, const struct web_request *request,
@@ -160,7 +160,7 @@ void *web_report(struct web_server *server, const struct web_request *request,
 void *web_trace(struct web_server *server, const struct web_request *request,
                 struct api_response *response);
 
-/* plan.c: /ui/v1/plan */
+/* manifest_plan.c: /ui/v1/plan */
 void *web_plan(struct web_server *server, const struct web_request *request,
                struct api_response *response);
 

@@ -25,7 +25,7 @@ void *web_shell(struct web_server *server, const struct web_request *request,
     scoped_str tag =
         mem_printf("\"%s-%s\"", assets_digest(server->assets), signins_id(server->signins));
     scoped_str etag = mem_printf("ETag: %s", tag);
-    struct web_answer answer = {.status = 200,
+    struct web_response answer = {.status = 200,
                                 .media_type = "text/html; charset=utf-8",
                                 .headers = {"Cache-Control: no-cache", etag}};
 
@@ -35,7 +35,7 @@ void *web_shell(struct web_server *server, const struct web_request *request,
         answer.status = 304;
     else
         buf_add(&answer.body, shell->data, shell->len);
-    return web_answer(server, response, &answer);
+    return web_respond(server, response, &answer);
 }
 
 void *web_asset(struct web_server *server, const struct web_request *request,
@@ -46,7 +46,7 @@ void *web_asset(struct web_server *server, const struct web_request *request,
         target->n_segments == 4 && strcmp(target->segments[2], assets_digest(server->assets)) == 0;
     const struct asset *asset = ours ? assets_find(server->assets, target->segments[3]) : NULL;
     bool gzip = gzip_is_accepted(request->http->accept_encoding);
-    struct web_answer answer = {.status = 200,
+    struct web_response answer = {.status = 200,
                                 .headers = {"Cache-Control: public, max-age=31536000, immutable",
                                             "Vary: Accept-Encoding",
                                             gzip ? "Content-Encoding: gzip" : NULL}};
@@ -60,5 +60,5 @@ void *web_asset(struct web_server *server, const struct web_request *request,
         buf_add(&answer.body, asset->gzipped, asset->gzipped_len);
     else
         assets_inflate(asset, &answer.body);
-    return web_answer(server, response, &answer);
+    return web_respond(server, response, &answer);
 }

@@ -5,7 +5,7 @@
 
 #include "base/mem.h"
 #include "web/internal.h"
-#include "web/topic.h"
+#include "web/topic/topic.h"
 
 struct web_server *web_server_new(const struct web_server_options *options)
 {

@@ -4,7 +4,7 @@
  * with that credential's rights. web/site.h says whose requests these are.
  */
 #include "web/site.h"
-#include "web/upstream.h"
+#include "web/upstream/upstream.h"
 
 struct web_server;
 struct child_slots;

@@ -57,18 +57,18 @@ void *web_sign_in(struct web_server *server, const struct web_request *request,
     const char *token = json_string_value(json_object_get(body, "token"));
     struct signin_keys keys = {0};
     struct buf cookie = {0};
-    struct web_answer answer = {.status = 200};
+    struct web_response answer = {.status = 200};
     struct error err = {0};
     void *stream;
 
     if (!(token && options->take_token ? by_token(server, request, token, &keys, &err)
                                        : by_ticket(server, request, body, &keys, &err)))
-        return web_answer_error(server, response, &err);
+        return web_respond_error(server, response, &err);
     signins_write_cookie(server->signins, keys.cookie, &cookie);
     answer.headers[0] = cookie.data;
     buf_printf(&answer.body, "{\"key\":\"%s\",\"id\":\"%s\"}", keys.key,
                signins_id(server->signins));
-    stream = web_answer(server, response, &answer);
+    stream = web_respond(server, response, &answer);
     OPENSSL_cleanse(&keys, sizeof keys);
     secret_wipe(&cookie);
     if (options->signed_in)
@@ -80,14 +80,14 @@ void *web_sign_out(struct web_server *server, const struct web_request *request,
                    struct api_response *response)
 {
     struct buf cookie = {0};
-    struct web_answer answer = {.status = 200};
+    struct web_response answer = {.status = 200};
     void *stream;
 
     signins_end(server->signins, request->signin, "signed out");
     signins_write_cookie(server->signins, NULL, &cookie);
     answer.headers[0] = cookie.data;
     buf_str(&answer.body, "{}");
-    stream = web_answer(server, response, &answer);
+    stream = web_respond(server, response, &answer);
     buf_release(&cookie);
     return stream;
 }
@@ -98,7 +98,7 @@ void *web_ticket(struct web_server *server, const struct web_request *request,
     const struct web_site_options *options = web_site_options(server->site);
     scoped(buf) struct buf credential = {0};
     char ticket[SIGNIN_SECRET_TEXT + 1];
-    struct web_answer answer = {.status = 201};
+    struct web_response answer = {.status = 201};
     void *stream;
 
     if (!options->may_link)
@@ -114,6 +114,6 @@ void *web_ticket(struct web_server *server, const struct web_request *request,
         buf_printf(&answer.body, ",\"url\":\"%s\"", options->url);
     buf_char(&answer.body, '}');
     OPENSSL_cleanse(ticket, sizeof ticket);
-    stream = web_answer(server, response, &answer);
+    stream = web_respond(server, response, &answer);
     return stream;
 }

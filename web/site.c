@@ -8,7 +8,7 @@
 
 #include "api/server/auth/identity.h"
 #include "base/mem.h"
-#include "web/gateway.h"
+#include "web/allowed_requests.h"
 #include "web/internal.h"
 #include "web/request_check.h"
 
@@ -78,7 +78,7 @@ static const struct part {
     {"ticket",  NULL,      NEEDS_NOTHING, SIGNIN_BODY_MAX,  API_POST,  web_ticket},
     {"signout", NULL,      NEEDS_KEY,     CONTROL_BODY_MAX, API_POST,  web_sign_out},
     {"api",     NULL,      NEEDS_KEY,     FORWARD_BODY_MAX, API_OTHER, web_forward},
-    {"v1",      "me",      NEEDS_KEY,     0,                API_GET,   web_me},
+    {"v1",      "me",      NEEDS_KEY,     0,                API_GET,   web_whoami},
     {"v1",      "explain", NEEDS_KEY,     0,                API_GET,   web_explain},
     {"v1",      "foresee", NEEDS_KEY,     0,                API_GET,   web_foresee},
     {"v1",      "report",  NEEDS_KEY,     0,                API_GET,   web_report},
@@ -114,7 +114,7 @@ static void *refuse_key(struct web_server *server, struct api_response *response
 
     error_set(&err, ERR_UNAUTHORIZED, "", "this browser is not signed in: %s",
               server->site->options.another_link);
-    return web_answer_error(server, response, &err);
+    return web_respond_error(server, response, &err);
 }
 
 static void *answer_part(struct web_server *server, const struct web_request *request,
@@ -201,11 +201,11 @@ static void *handle(struct http_handler *handler, const struct api_request *http
     site->used_ns = loop_mono_ns(site->loop);
     if (!read_request(site, http, arena, &request, &err))
         return exchange_begin(exchange,
-                              web_answer_error(&site->no_signin, &exchange->response, &err));
+                              web_respond_error(&site->no_signin, &exchange->response, &err));
     server = server_for(site, &request, &err);
     if (!server)
         return exchange_begin(exchange,
-                              web_answer_error(&site->no_signin, &exchange->response, &err));
+                              web_respond_error(&site->no_signin, &exchange->response, &err));
     exchange->server = server;
     exchange->signin = request.signin;
     return exchange_begin(exchange, answer_part(server, &request, &exchange->response));
@@ -233,7 +233,7 @@ static void *authorize(struct http_handler *handler, const struct api_request *h
     return exchange_begin(exchange,
                           err.code == ERR_NONE
                               ? refuse_key(&site->no_signin, &exchange->response)
-                              : web_answer_error(&site->no_signin, &exchange->response, &err));
+                              : web_respond_error(&site->no_signin, &exchange->response, &err));
 }
 
 static void *refuse(struct http_handler *handler, const struct error *err,
@@ -242,7 +242,7 @@ static void *refuse(struct http_handler *handler, const struct error *err,
     struct web_site *site = of(handler);
     struct web_exchange *exchange = exchange_open(site, response);
 
-    return exchange_begin(exchange, web_answer_error(&site->no_signin, &exchange->response, err));
+    return exchange_begin(exchange, web_respond_error(&site->no_signin, &exchange->response, err));
 }
 
 static bool check_head(struct http_handler *handler, const char *bytes, size_t len,

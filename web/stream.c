@@ -12,7 +12,7 @@
 #include "base/clock.h"
 #include "base/mem.h"
 #include "web/internal.h"
-#include "web/topic.h"
+#include "web/topic/topic.h"
 
 enum {
     STREAMS_MAX = 8, /* open streams of one sign-in */
@@ -248,7 +248,7 @@ static void *open_stream(struct web_server *server, const struct web_request *re
 
     if (!tab || !is_tab(tab)) {
         error_set(&err, ERR_BAD_REQUEST, "", "\"tab\" must be letters and digits");
-        return web_answer_error(server, response, &err);
+        return web_respond_error(server, response, &err);
     }
     make_room(server, request->signin, tab);
     stream = mem_alloc(sizeof *stream);
@@ -358,7 +358,7 @@ static void *change_stream(struct web_server *server, const struct web_request *
     struct page_stream *stream = by_id(server, request->signin, id);
     scoped(json) json_t *doc =
         json_loadb(http->body_len ? http->body : "", http->body_len, JSON_REJECT_DUPLICATES, NULL);
-    struct web_answer answer = {.status = 200};
+    struct web_response answer = {.status = 200};
     struct error err = {0};
 
     if (!stream)
@@ -366,8 +366,8 @@ static void *change_stream(struct web_server *server, const struct web_request *
     else if (change(stream, doc, &err))
         buf_str(&answer.body, "{}");
     if (err.code != ERR_NONE)
-        return web_answer_error(server, response, &err);
-    return web_answer(server, response, &answer);
+        return web_respond_error(server, response, &err);
+    return web_respond(server, response, &answer);
 }
 
 void *web_stream(struct web_server *server, const struct web_request *request,
@@ -380,7 +380,7 @@ void *web_stream(struct web_server *server, const struct web_request *request,
     if (request->http->method == API_POST && request->target.n_segments == 4)
         return change_stream(server, request, response);
     error_set(&err, ERR_METHOD, "", "this method is not allowed here");
-    return web_answer_error(server, response, &err);
+    return web_respond_error(server, response, &err);
 }
 
 /* Chapter: all streams of a gateway. */

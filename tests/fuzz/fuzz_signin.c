@@ -11,9 +11,9 @@
 
 #include "base/collections/arena.h"
 #include "base/mem.h"
-#include "web/gateway.h"
+#include "web/allowed_requests.h"
 #include "web/request_check.h"
-#include "web/signin.h"
+#include "web/signin/signin.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

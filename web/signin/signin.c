@@ -1,7 +1,7 @@
 /*
  * Makes, finds and ends tickets and sign-ins. All times are monotonic.
  */
-#include "web/signin_internal.h"
+#include "web/signin/internal.h"
 
 #include <openssl/crypto.h>
 #include <openssl/rand.h>

@@ -3,7 +3,7 @@
  */
 #include "tests/unit.h"
 
-#include "web/child_arguments.h"
+#include "web/child/child_arguments.h"
 
 /* Checks the command line, whose words are joined by blanks. */
 static void check_line(const struct client_endpoint *endpoint, const char *expected)

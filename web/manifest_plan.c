@@ -14,22 +14,22 @@
 #include "api/types/text/yaml.h"
 #include "base/mem.h"
 #include "base/secret.h"
-#include "web/child_answer.h"
-#include "web/topic_internal.h"
+#include "web/child_response.h"
+#include "web/topic/topic.h"
 
 struct plan {
-    struct child_answer answer;
+    struct child_response answer;
     struct buf manifests;
     char *ns;
     json_t *documents;
 };
 
-static struct plan *of(struct child_answer *answer)
+static struct plan *of(struct child_response *answer)
 {
     return container_of(answer, struct plan, answer);
 }
 
-static void release(struct child_answer *answer)
+static void release(struct child_response *answer)
 {
     struct plan *plan = of(answer);
 
@@ -108,14 +108,14 @@ static void add_lines(json_t *lines, const struct buf *text)
     }
 }
 
-static void write_answer(struct child_answer *to)
+static void write_answer(struct child_response *to)
 {
     struct plan *plan = of(to);
     struct child *child = &to->child;
     scoped(json) json_t *answer = json_object();
     scoped(json) json_t *printed =
         json_loadb(child->out.len ? child->out.data : "", child->out.len, 0, NULL);
-    struct web_answer content = {.status = 200};
+    struct web_response content = {.status = 200};
     json_t *findings = json_array();
 
     drop_content(printed);
@@ -128,7 +128,7 @@ static void write_answer(struct child_answer *to)
     if (printed)
         json_object_set(answer, "plan", printed);
     json_text(answer, &content.body);
-    web_answer_now(to->stream.response, &content);
+    web_respond_now(to->stream.response, &content);
 }
 
 /* Takes manifests and namespace out of the body. */
@@ -154,15 +154,15 @@ void *web_plan(struct web_server *server, const struct web_request *request,
     struct plan *plan = mem_alloc(sizeof *plan);
     struct error err = {0};
 
-    child_answer_init(&plan->answer, server, response);
+    child_response_init(&plan->answer, server, response);
     plan->answer.write = write_answer;
     plan->answer.release = release;
     plan->answer.child.in = &plan->manifests;
     plan->documents = json_array();
     if (!read_body(plan, request->http, &err))
-        return child_answer_refuse(&plan->answer, &err);
+        return child_response_refuse(&plan->answer, &err);
     memcpy(plan->answer.child.arguments,
            ((const char *[]){"plan", "-", "--output", "json", "--namespace", plan->ns}),
            6 * sizeof(char *));
-    return child_answer_start(&plan->answer);
+    return child_response_start(&plan->answer);
 }

@@ -73,7 +73,7 @@ static void answer(struct me *me, const json_t *rules)
 {
     const struct web_server_options *options = &me->stream.server->options;
     scoped(json) json_t *object = json_object();
-    struct web_answer content = {.status = 200};
+    struct web_response content = {.status = 200};
 
     write_rights(me->stream.server, object);
     web_write_server(me->stream.server, object);
@@ -85,7 +85,7 @@ static void answer(struct me *me, const json_t *rules)
     json_object_set_new(object, "rules", rules ? json_deep_copy(rules) : json_null());
     write_signin(me, object);
     json_text(object, &content.body);
-    web_answer_now(me->stream.response, &content);
+    web_respond_now(me->stream.response, &content);
     release(me);
 }
 
@@ -120,7 +120,7 @@ static bool is_namespace(const char *text)
     return len > 0 && len <= NAMESPACE_MAX && !text[len];
 }
 
-void *web_me(struct web_server *server, const struct web_request *request,
+void *web_whoami(struct web_server *server, const struct web_request *request,
              struct api_response *response)
 {
     const char *given = request_query(&request->target, "namespace");
@@ -131,7 +131,7 @@ void *web_me(struct web_server *server, const struct web_request *request,
 
     if (given && !is_namespace(given)) {
         error_set(&err, ERR_BAD_REQUEST, "", "\"namespace\" is no name of a namespace");
-        return web_answer_error(server, response, &err);
+        return web_respond_error(server, response, &err);
     }
     me = mem_alloc(sizeof *me);
     me->stream = (struct web_stream){&ops, server, response};

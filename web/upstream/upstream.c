@@ -1,7 +1,7 @@
 /*
  * Opens what is in the data directory, notices when that changes, and carries calls.
  */
-#include "web/upstream.h"
+#include "web/upstream/upstream.h"
 
 #include <string.h>
 #include <sys/stat.h>

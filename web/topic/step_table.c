@@ -1,7 +1,7 @@
 /*
  * Keeps the values of vertices and writes those that a reader does not have.
  */
-#include "web/step_table.h"
+#include "web/topic/step_table.h"
 
 #include "base/mem.h"
 

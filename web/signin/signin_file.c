@@ -13,7 +13,7 @@
 #include "base/file.h"
 #include "base/log.h"
 #include "base/mem.h"
-#include "web/signin_internal.h"
+#include "web/signin/internal.h"
 
 enum { FILE_BYTES_MAX = 1 << 20, NS_PER_MS = 1000000 };
 

@@ -9,7 +9,7 @@
 #include <sys/stat.h>
 
 #include "base/file.h"
-#include "web/signin.h"
+#include "web/signin/signin.h"
 
 struct fixture {
     struct clock *clock;

@@ -8,7 +8,7 @@
 #include "tests/unit.h"
 
 #include "api/server/rest/resources.h"
-#include "web/gateway.h"
+#include "web/allowed_requests.h"
 
 /* Letters: g get, l list, c create, p patch, a apply, d delete; A applies, and its answer passes without data. */
 static const struct {

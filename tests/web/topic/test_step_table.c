@@ -3,7 +3,7 @@
  */
 #include "tests/unit.h"
 
-#include "web/step_table.h"
+#include "web/topic/step_table.h"
 
 enum { ROOM = 1 << 20 };
 

@@ -2,7 +2,7 @@
  * Writes the endpoint's flags by the rows that every command reads them by, so that none of them
  * can be missing.
  */
-#include "web/child_arguments.h"
+#include "web/child/child_arguments.h"
 
 #include <string.h>
 

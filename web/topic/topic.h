@@ -14,7 +14,7 @@
 
 #include "base/buf.h"
 #include "base/collections/bitset.h"
-#include "web/server.h"
+#include "web/upstream/upstream.h"
 
 struct topic;
 struct topics;
@@ -48,3 +48,5 @@ const char *topic_name(const struct topic *topic);
 /** Appends lines with what has changed since the cursor's position, and moves it. Returns whether
  * more is left, because `out` has reached `most` bytes. */
 bool topic_read(struct topic_cursor *cursor, size_t most, struct buf *out);
+/** Returns whether a text may be the name of an object or a namespace, and so a part of a path. */
+bool topic_is_name(const char *text, size_t len);

@@ -4,7 +4,7 @@
  */
 #include <openssl/sha.h>
 
-#include "web/signin.h"
+#include "web/signin/signin.h"
 
 enum { TICKETS_MAX = 16, TRIES_BUCKETS = 64 };
 

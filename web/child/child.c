@@ -1,7 +1,7 @@
 /*
  * The process of a child, its two pipes, its time limit, and the queue before it.
  */
-#include "web/child.h"
+#include "web/child/child.h"
 
 #include <signal.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #include "base/mem.h"
-#include "web/child_arguments.h"
+#include "web/child/child_arguments.h"
 
 enum {
     AT_ONCE = 2,

@@ -17,10 +17,10 @@
 #include "base/encoding/jsonw.h"
 #include "base/mem.h"
 #include "view/flow_line.h"
-#include "web/child.h"
-#include "web/step_table.h"
-#include "web/topic_internal.h"
-#include "web/upstream.h"
+#include "web/child/child.h"
+#include "web/topic/step_table.h"
+#include "web/topic/internal.h"
+#include "web/upstream/upstream.h"
 
 enum {
     REST_FACTOR = 9,

@@ -3,7 +3,7 @@
  * The command line of a child: the command with its operands, then the flags of the server that
  * this process asks, so that the child asks the same server as the same user.
  */
-#include "web/child.h"
+#include "web/child/child.h"
 
 enum { CHILD_TOKEN_FD = 3 }; /* descriptor from which a child reads the token of its queue */
 

@@ -1,7 +1,7 @@
 /*
  * The table, and how a path is taken apart for it.
  */
-#include "web/gateway.h"
+#include "web/allowed_requests.h"
 
 #include <string.h>
 #include <strings.h>

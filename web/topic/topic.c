@@ -1,7 +1,7 @@
 /*
  * Runs the watches of topics, keeps their rows, and writes what a cursor has not read.
  */
-#include "web/topic.h"
+#include "web/topic/topic.h"
 
 #include <string.h>
 
@@ -11,7 +11,7 @@
 #include "base/collections/hash.h"
 #include "base/encoding/jsonw.h"
 #include "base/mem.h"
-#include "web/topic_internal.h"
+#include "web/topic/internal.h"
 
 enum {
     LINGER_MS = 30000,

@@ -11,8 +11,8 @@
 struct answer {
     struct web_stream stream;
     struct task task;
-    struct web_answer content;
-    char *texts[ANSWER_HEADERS_MAX + 1]; /* copies of the headers and the media type */
+    struct web_response content;
+    char *texts[RESPONSE_HEADERS_MAX + 1]; /* copies of the headers and the media type */
 };
 
 static void release(struct answer *answer)
@@ -23,13 +23,13 @@ static void release(struct answer *answer)
     mem_free(answer);
 }
 
-void web_answer_head_now(struct api_response *response, const struct web_answer *answer)
+void web_respond_head_now(struct api_response *response, const struct web_response *answer)
 {
-    const char *headers[ANSWER_HEADERS_MAX + 1];
+    const char *headers[RESPONSE_HEADERS_MAX + 1];
     bool cached = false;
     size_t n = 0;
 
-    for (size_t i = 0; i < ANSWER_HEADERS_MAX && answer->headers[i]; i++) {
+    for (size_t i = 0; i < RESPONSE_HEADERS_MAX && answer->headers[i]; i++) {
         headers[n++] = answer->headers[i];
         cached = cached || strncmp(answer->headers[i], "Cache-Control:", 14) == 0;
     }
@@ -39,9 +39,9 @@ void web_answer_head_now(struct api_response *response, const struct web_answer 
                    answer->media_type ? answer->media_type : "application/json", headers, n);
 }
 
-void web_answer_now(struct api_response *response, struct web_answer *answer)
+void web_respond_now(struct api_response *response, struct web_response *answer)
 {
-    web_answer_head_now(response, answer);
+    web_respond_head_now(response, answer);
     if (answer->body.len)
         response->data(response, answer->body.data, answer->body.len);
     response->end(response);
@@ -51,9 +51,9 @@ void web_answer_now(struct api_response *response, struct web_answer *answer)
 enum { RETRY_BYTES = 32 };
 
 /* Makes the answer of an error. One that passes by itself says when to try again. */
-static struct web_answer error_answer(const struct error *err, char retry[RETRY_BYTES])
+static struct web_response error_answer(const struct error *err, char retry[RETRY_BYTES])
 {
-    struct web_answer answer = {.status = error_http_status(err->code)};
+    struct web_response answer = {.status = error_http_status(err->code)};
     int retry_s = status_retry_after_s(err->code);
 
     if (retry_s) {
@@ -64,19 +64,19 @@ static struct web_answer error_answer(const struct error *err, char retry[RETRY_
     return answer;
 }
 
-void web_answer_error_now(struct api_response *response, const struct error *err)
+void web_respond_error_now(struct api_response *response, const struct error *err)
 {
     char retry[RETRY_BYTES];
-    struct web_answer answer = error_answer(err, retry);
+    struct web_response answer = error_answer(err, retry);
 
-    web_answer_now(response, &answer);
+    web_respond_now(response, &answer);
 }
 
 static void on_turn(struct task *task)
 {
     struct answer *answer = container_of(task, struct answer, task);
 
-    web_answer_now(answer->stream.response, &answer->content);
+    web_respond_now(answer->stream.response, &answer->content);
     release(answer);
 }
 
@@ -90,30 +90,30 @@ static void cancel(struct web_stream *stream)
 
 static const struct web_stream_ops ops = {.cancel = cancel};
 
-void *web_answer(struct web_server *server, struct api_response *response,
-                 struct web_answer *content)
+void *web_respond(struct web_server *server, struct api_response *response,
+                 struct web_response *content)
 {
     struct answer *answer = mem_alloc(sizeof *answer);
 
     answer->stream = (struct web_stream){&ops, server, response};
     answer->content = *content;
     content->body = (struct buf){0};
-    for (size_t i = 0; i < ANSWER_HEADERS_MAX && content->headers[i]; i++)
+    for (size_t i = 0; i < RESPONSE_HEADERS_MAX && content->headers[i]; i++)
         answer->content.headers[i] = answer->texts[i] = mem_strdup(content->headers[i]);
-    answer->content.media_type = answer->texts[ANSWER_HEADERS_MAX] =
+    answer->content.media_type = answer->texts[RESPONSE_HEADERS_MAX] =
         mem_strdup(content->media_type);
     answer->task.run = on_turn;
     loop_post(server->loop, &answer->task);
     return &answer->stream;
 }
 
-void *web_answer_error(struct web_server *server, struct api_response *response,
+void *web_respond_error(struct web_server *server, struct api_response *response,
                        const struct error *err)
 {
     char retry[RETRY_BYTES];
-    struct web_answer answer = error_answer(err, retry);
+    struct web_response answer = error_answer(err, retry);
 
-    return web_answer(server, response, &answer);
+    return web_respond(server, response, &answer);
 }
 
 void *web_refuse(struct web_server *server, struct api_response *response, enum error_code code,
@@ -122,7 +122,7 @@ void *web_refuse(struct web_server *server, struct api_response *response, enum 
     struct error err = {0};
 
     error_set(&err, code, "", "%s", why);
-    return web_answer_error(server, response, &err);
+    return web_respond_error(server, response, &err);
 }
 
 void *web_refuse_method(struct web_server *server, struct api_response *response)

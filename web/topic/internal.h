@@ -3,7 +3,7 @@
  * What the kinds of topics share with the code that runs their watches.
  */
 #include "base/collections/table.h"
-#include "web/topic.h"
+#include "web/topic/topic.h"
 
 struct topic_kind {
     const char *word;   /* first word of the topic's name */
@@ -93,5 +93,3 @@ void topic_complete(struct topic *topic);
 void topic_failed(struct topic *topic, const struct error *err);
 struct upstream *topic_upstream(const struct topic *topic);
 struct child_queue *topic_children(const struct topic *topic);
-/** Returns whether a text may be the name of an object or a namespace, and so a part of a path. */
-bool topic_is_name(const char *text, size_t len);

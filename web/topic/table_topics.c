@@ -5,7 +5,7 @@
 
 #include "api/types/text/doc.h"
 #include "base/mem.h"
-#include "web/topic_internal.h"
+#include "web/topic/internal.h"
 
 static const char table_type[] = "application/json;as=Table;v=v1;g=meta.k8s.io";
 

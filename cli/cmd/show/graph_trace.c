@@ -1,7 +1,7 @@
 /*
  * Prints the trace of a stored flow. A flow that never ran has no times, so it has no trace.
  */
-#include "cli/cmd/object/graph_trace.h"
+#include "cli/cmd/show/graph_trace.h"
 
 #include <stdio.h>
 

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "cli/cmd/commands.h"
-#include "cli/cmd/object/graph_trace.h"
-#include "cli/cmd/object/report_write.h"
+#include "cli/cmd/show/graph_trace.h"
+#include "cli/cmd/show/report_write.h"
 #include "cli/inspect/flow_source.h"
 #include "view/graph/graph_forms.h"
 

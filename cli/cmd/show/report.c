@@ -3,7 +3,7 @@
  */
 #include "api/types/text/quantity.h"
 #include "cli/cmd/commands.h"
-#include "cli/cmd/object/report_write.h"
+#include "cli/cmd/show/report_write.h"
 
 enum { TAIL_MAX = 8 << 20 };
 

@@ -1,7 +1,7 @@
 /*
  * Writes the file that redirects the browser to the page, and starts the browser.
  */
-#include "cli/cmd/object/browser.h"
+#include "cli/cmd/show/browser.h"
 
 #include <fcntl.h>
 #include <stdlib.h>

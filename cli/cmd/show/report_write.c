@@ -2,7 +2,7 @@
  * Reads the flows of a report one after the other, adds the views that this program carries, and
  * writes the file.
  */
-#include "cli/cmd/object/report_write.h"
+#include "cli/cmd/show/report_write.h"
 
 #include <stdio.h>
 #include <stdlib.h>

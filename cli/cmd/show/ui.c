@@ -19,10 +19,10 @@
 #include "cli/client/client.h"
 #include "cli/client/resource.h"
 #include "cli/cmd/commands.h"
-#include "cli/cmd/object/browser.h"
+#include "cli/cmd/show/browser.h"
 #include "cli/daemon/access.h"
 #include "web/assets.h"
-#include "web/child.h"
+#include "web/child/child.h"
 #include "web/loopback.h"
 #include "web/server.h"
 

@@ -36,6 +36,10 @@ struct client {
                                 * owned, NULL */
 };
 
+/** Opens a data directory by its process, or by its store when no process answers (open.c). Returns
+ * an owned client, or NULL with `err` (may be NULL). */
+struct client *client_open_directory(const char *data_dir, enum client_access access,
+                                     struct error *err);
 /** Connects to the socket of a data directory. Returns an owned client, or NULL with NOT_FOUND when
  * no process listens. `token` is shown to it; NULL: none, the kernel says who asks. `loop` is
  * borrowed; NULL, here and below: the client makes its own. */

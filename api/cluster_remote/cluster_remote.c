@@ -32,7 +32,7 @@ struct cluster_remote {
     struct cluster cluster;
     struct cluster_remote_options options;
     struct cache *cache;
-    struct writes *writes;
+    struct write_chains *writes;
     struct feed *feeds; /* [n_feeds] */
     size_t n_feeds, n_synced;
     STAILQ_HEAD(, change) changes;
@@ -67,24 +67,24 @@ static void remote_each_owned(struct cluster *c, const struct kind *kind, const 
 
 static void remote_create(struct cluster *c, struct cluster_call *call, struct object *draft)
 {
-    writes_create(of(c)->writes, call, draft);
+    write_chains_create(of(c)->writes, call, draft);
 }
 
 static void remote_update(struct cluster *c, struct cluster_call *call, struct object *object)
 {
-    writes_update(of(c)->writes, call, object);
+    write_chains_update(of(c)->writes, call, object);
 }
 
 static void remote_update_status(struct cluster *c, struct cluster_call *call,
                                  const struct object *object, struct blob *status)
 {
-    writes_update_status(of(c)->writes, call, object, status);
+    write_chains_update_status(of(c)->writes, call, object, status);
 }
 
 static void remote_remove(struct cluster *c, struct cluster_call *call, const struct kind *kind,
                           const char *ns, const char *name, const struct cluster_removal *how)
 {
-    writes_remove(of(c)->writes, call, kind, ns, name, how);
+    write_chains_remove(of(c)->writes, call, kind, ns, name, how);
 }
 
 /* A server answers a write after it has committed it. */
@@ -117,7 +117,7 @@ static void on_changed(void *ctx, enum cluster_change what, const struct object 
 
 static bool on_busy(void *ctx, const struct kind *kind, const char *ns, const char *name)
 {
-    return writes_is_busy(((struct cluster_remote *)ctx)->writes, kind, ns, name);
+    return write_chains_is_busy(((struct cluster_remote *)ctx)->writes, kind, ns, name);
 }
 
 static bool covers(void *ctx, const struct object *object)
@@ -295,7 +295,7 @@ struct cluster *cluster_remote_new(struct loop *loop, const struct cluster_remot
     struct cluster_remote *remote = mem_alloc(sizeof *remote);
     const struct cluster_remote_kind *row;
     size_t n_rows = 0, n_namespaces = 0;
-    struct writes_options writes;
+    struct write_chains_options writes;
 
     remote->cluster = (struct cluster){
         .ops = &ops, .loop = loop, .event_component = "jobflow-controller", .events_unseen = true};
@@ -303,14 +303,14 @@ struct cluster *cluster_remote_new(struct loop *loop, const struct cluster_remot
     STAILQ_INIT(&remote->changes);
     remote->tell.run = tell;
     remote->cache = cache_new(loop, &cache_ops, remote);
-    writes = (struct writes_options){.loop = loop,
+    writes = (struct write_chains_options){.loop = loop,
                                      .remote = options->calls,
                                      .cache = remote->cache,
                                      .max_in_flight = options->max_in_flight,
                                      .status_by_patch = options->status_by_patch,
                                      .covers = covers,
                                      .ctx = remote};
-    remote->writes = writes_new(&writes);
+    remote->writes = write_chains_new(&writes);
     cluster_remote_fence(&remote->cluster, "this process does not lead yet");
     for (row = options->kinds; row->kind; row++)
         n_rows++;
@@ -340,7 +340,7 @@ void cluster_remote_free(struct cluster *cluster)
     remote = of(cluster);
     for (size_t i = 0; i < remote->n_feeds; i++)
         feed_stop(&remote->feeds[i]);
-    writes_free(remote->writes);
+    write_chains_free(remote->writes);
     cluster_events_release(cluster);
     loop_cancel(cluster->loop, &remote->tell);
     while ((change = STAILQ_FIRST(&remote->changes))) {
@@ -363,15 +363,15 @@ bool cluster_remote_is_synced(const struct cluster *cluster)
 
 void cluster_remote_fence(struct cluster *cluster, const char *why)
 {
-    writes_fence(of(cluster)->writes, why);
+    write_chains_fence(of(cluster)->writes, why);
 }
 
 void cluster_remote_unfence(struct cluster *cluster)
 {
-    writes_unfence(of(cluster)->writes);
+    write_chains_unfence(of(cluster)->writes);
 }
 
-struct writes_stats cluster_remote_stats(const struct cluster *cluster)
+struct write_chains_stats cluster_remote_stats(const struct cluster *cluster)
 {
-    return writes_stats(of(cluster)->writes);
+    return write_chains_stats(of(cluster)->writes);
 }

@@ -15,7 +15,7 @@
  */
 #include "api/client/remote.h"
 #include "api/cluster.h"
-#include "api/cluster_remote/writes.h"
+#include "api/cluster_remote/write_chains.h"
 
 /* A kind that is followed. */
 struct cluster_remote_kind {
@@ -52,9 +52,9 @@ void cluster_remote_free(struct cluster *cluster); /* NULL is ignored */
 
 bool cluster_remote_is_synced(const struct cluster *cluster);
 
-/** Lets no write leave and cancels those under way, as writes_fence does. A new cluster is fenced.
+/** Lets no write leave and cancels those under way, as write_chains_fence does. A new cluster is fenced.
  */
 void cluster_remote_fence(struct cluster *cluster, const char *why);
 void cluster_remote_unfence(struct cluster *cluster);
 
-struct writes_stats cluster_remote_stats(const struct cluster *cluster);
+struct write_chains_stats cluster_remote_stats(const struct cluster *cluster);

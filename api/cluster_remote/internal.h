@@ -3,9 +3,9 @@
  * The parts of the write pipeline: writes.c takes and ends writes, write_queue.c decides which is
  * sent next, write_answer.c sends them and interprets the answers.
  */
-#include "api/cluster_remote/closing.h"
-#include "api/cluster_remote/window.h"
-#include "api/cluster_remote/writes.h"
+#include "api/cluster_remote/terminating_namespaces.h"
+#include "api/cluster_remote/in_flight_limit.h"
+#include "api/cluster_remote/write_chains.h"
 #include "base/collections/hash.h"
 
 /* The writes to one object. The first is at work or ready. */
@@ -26,21 +26,21 @@ struct write_root {
     char key[];
 };
 
-struct writes {
-    struct writes_options options;
+struct write_chains {
+    struct write_chains_options options;
     struct write_chain *chains;
     struct write_root *roots;
     TAILQ_HEAD(, write_root) turns; /* roots with ready writes, in the order of their turns */
     struct ready_list events;       /* ready writes of Events, of all roots */
-    struct window window;
-    struct closing closing;
+    struct in_flight_limit in_flight_limit;
+    struct terminating_namespaces terminating;
     unsigned in_flight, events_in_flight;
     struct task pump;   /* sends the writes that may be sent */
     struct task report; /* reports writes that ended without an answer */
     STAILQ_HEAD(, write) ended;
     const char *fenced;    /* reason why no write leaves; NULL when writes may leave */
     bool seen[KIND_ALL_N]; /* an object of the kind was created by this process */
-    struct writes_stats stats;
+    struct write_chains_stats stats;
 };
 
 /* Defined in writes.c. */

@@ -22,12 +22,12 @@ enum write_step {
     STEP_ENDED,    /* waits until its end is reported */
 };
 
-struct writes;
+struct write_chains;
 struct write_chain;
 struct write_root;
 
 struct write {
-    struct writes *writes;
+    struct write_chains *writes;
     struct cluster_call *call; /* NULL when no caller waits for the end */
     enum write_verb verb;
     enum write_class class;

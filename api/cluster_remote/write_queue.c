@@ -4,7 +4,7 @@
  * Roots with ready writes stand in a circle. The first root sends up to WRITES_ROOT_TURN requests,
  * then the next root has its turn. Within a root removals and statuses go before creates, and
  * creates before other updates. Events wait until nothing else can be sent, and use an eighth of
- * the window.
+ * the limit of requests under way.
  */
 #include "api/cluster_remote/internal.h"
 
@@ -13,7 +13,7 @@ enum { EVENTS_SHARE = 8, ROOT_DEPTH_MAX = 4 };
 /* Returns the object that gives the root its name: the last object in the chain of controllers that
  * the cache knows. `owner` is set to the reference to a controller that the cache does not know, or
  * to NULL. */
-static const struct object *topmost(struct writes *writes, const struct object *object,
+static const struct object *topmost(struct write_chains *writes, const struct object *object,
                                     const struct owner_ref **owner)
 {
     for (int depth = 0; depth < ROOT_DEPTH_MAX; depth++) {
@@ -32,7 +32,7 @@ static const struct object *topmost(struct writes *writes, const struct object *
     return object;
 }
 
-static char *root_key(struct writes *writes, const struct write *write)
+static char *root_key(struct write_chains *writes, const struct write *write)
 {
     const struct object *object =
         write->object ? write->object
@@ -47,7 +47,7 @@ static char *root_key(struct writes *writes, const struct write *write)
     return mem_printf("%d/%s/%s", write->kind->id, write->ns, write->name);
 }
 
-static struct write_root *root_of(struct writes *writes, const struct write *write)
+static struct write_root *root_of(struct write_chains *writes, const struct write *write)
 {
     scoped_str key = root_key(writes, write);
     size_t len = strlen(key);
@@ -68,7 +68,7 @@ static struct write_root *root_of(struct writes *writes, const struct write *wri
 
 void write_queue_add(struct write *write)
 {
-    struct writes *writes = write->writes;
+    struct write_chains *writes = write->writes;
 
     write->step = STEP_QUEUED;
     if (write->class == CLASS_EVENT) {
@@ -83,7 +83,7 @@ void write_queue_add(struct write *write)
 
 void write_queue_remove(struct write *write)
 {
-    struct writes *writes = write->writes;
+    struct write_chains *writes = write->writes;
     struct write_root *root = write->root;
 
     if (write->step != STEP_QUEUED)
@@ -110,7 +110,7 @@ static struct write *first_of(const struct write_root *root)
 }
 
 /* Returns the next write of the root whose turn it is, and ends the turn with its last request. */
-static struct write *next_of_roots(struct writes *writes)
+static struct write *next_of_roots(struct write_chains *writes)
 {
     struct write_root *root = TAILQ_FIRST(&writes->turns);
 
@@ -124,14 +124,14 @@ static struct write *next_of_roots(struct writes *writes)
     return first_of(root);
 }
 
-static unsigned events_allowed(const struct writes *writes)
+static unsigned events_allowed(const struct write_chains *writes)
 {
-    unsigned share = writes->window.size / EVENTS_SHARE;
+    unsigned share = writes->in_flight_limit.size / EVENTS_SHARE;
 
     return share ? share : 1;
 }
 
-static struct write *next(struct writes *writes)
+static struct write *next(struct write_chains *writes)
 {
     struct write *write = next_of_roots(writes);
 
@@ -142,10 +142,10 @@ static struct write *next(struct writes *writes)
 
 void write_queue_run(struct task *task)
 {
-    struct writes *writes = container_of(task, struct writes, pump);
+    struct write_chains *writes = container_of(task, struct write_chains, pump);
     struct write *write;
 
-    while (!writes->fenced && writes->in_flight < writes->window.size && (write = next(writes))) {
+    while (!writes->fenced && writes->in_flight < writes->in_flight_limit.size && (write = next(writes))) {
         write_queue_remove(write);
         write_send(write);
     }
@@ -153,7 +153,7 @@ void write_queue_run(struct task *task)
 
 void write_queue_answered(struct write *write)
 {
-    struct writes *writes = write->writes;
+    struct write_chains *writes = write->writes;
 
     writes->in_flight--;
     writes->events_in_flight -= write->class == CLASS_EVENT;

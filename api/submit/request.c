@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "api/submit/item.h"
-#include "api/submit/room.h"
+#include "api/submit/node_fit.h"
 #include "api/types/kinds/scheduling/queue.h"
 #include "api/types/kinds/submission.h"
 #include "base/collections/hash.h"
@@ -42,7 +42,7 @@ struct submitting {
     size_t n_created, cap_created;
     struct submit_shape shape; /* owned */
     size_t metadata_bytes;
-    struct submit_room room; /* what the nodes have, once it was looked at */
+    struct submit_node_fit node_fit; /* what the nodes have, once it was read */
 };
 
 static const char *namespace_of(const json_t *item)
@@ -241,13 +241,13 @@ static void report(struct submitting *s, size_t i, size_t o, struct error_list *
     error_list_release(errors);
 }
 
-static void check_room(struct submitting *s, size_t i)
+static void check_node_fit(struct submitting *s, size_t i)
 {
     const json_t *spec = json_object_get(job_of(&s->entries[i]), "spec");
     scoped_str path = mem_printf("jobRequestItems[%zu].mainObject", i);
 
-    submit_room_look(&s->room, s->store);
-    submit_room_check(&s->room, json_object_get(spec, "tasks"), path, s->problems);
+    submit_node_fit_read(&s->node_fit, s->store);
+    submit_node_fit_check(&s->node_fit, json_object_get(spec, "tasks"), path, s->problems);
 }
 
 /* Admits the objects of an item without storing them. */
@@ -267,7 +267,7 @@ static void try_item(struct submitting *s, size_t i)
         report(s, i, o, &errors);
     }
     if (entry->objects && !entry->like)
-        check_room(s, i);
+        check_node_fit(s, i);
 }
 
 static json_t *owner_of(const struct object *job)

@@ -42,7 +42,7 @@ static void count_one(void *arg, const struct object *object)
 
 static void refresh_cluster(const struct process_metrics *process, const struct cluster *cluster)
 {
-    const struct writes_stats stats = cluster_remote_stats(cluster);
+    const struct write_chains_stats stats = cluster_remote_stats(cluster);
     struct metrics *metrics = process->metrics;
 
     for (const struct cluster_remote_kind *row = process->kinds; row->kind; row++) {
@@ -56,7 +56,7 @@ static void refresh_cluster(const struct process_metrics *process, const struct 
     set(metrics, &reads_def, NULL, (double)stats.reads);
     set(metrics, &in_flight_def, NULL, stats.in_flight);
     set(metrics, &queued_def, NULL, (double)stats.waiting);
-    set(metrics, &window_def, NULL, stats.window);
+    set(metrics, &window_def, NULL, stats.in_flight_limit);
 }
 
 static double seconds(struct timeval time)

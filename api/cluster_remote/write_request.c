@@ -1,7 +1,7 @@
 /*
  * Builds the URL and the body of each kind of request.
  */
-#include "api/cluster_remote/request.h"
+#include "api/cluster_remote/write_request.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -116,7 +116,7 @@ static void write_delete_options(struct write *write, const char *uid, int64_t r
     jsonw_close(&w);
 }
 
-void request_build_removal(struct write *write, const char *uid)
+void write_request_build_removal(struct write *write, const char *uid)
 {
     begin(write, "DELETE", write->name);
     write_delete_options(write, uid, 0, -1, PROPAGATE_BACKGROUND);
@@ -129,7 +129,7 @@ static void build_remove(struct write *write)
     write_delete_options(write, write->uid, write->revision, write->grace_s, write->propagation);
 }
 
-void request_build(struct write *write, const struct request_form *form)
+void write_request_build(struct write *write, const struct write_request_form *form)
 {
     switch (write->verb) {
     case WRITE_CREATE:
@@ -148,7 +148,7 @@ void request_build(struct write *write, const struct request_form *form)
     finish(write);
 }
 
-void request_build_read(struct write *write)
+void write_request_build_read(struct write *write)
 {
     begin(write, "GET", write->name);
     finish(write);

@@ -1,7 +1,7 @@
 /*
  * Takes writes from controllers, keeps those to one object in order, and reports their ends.
  */
-#include "api/cluster_remote/writes.h"
+#include "api/cluster_remote/write_chains.h"
 
 #include <string.h>
 
@@ -16,7 +16,7 @@ static char *chain_key(const struct kind *kind, const char *ns, const char *name
     return mem_printf("%d/%s/%s", kind->id, kind->namespaced && ns ? ns : "", name);
 }
 
-static struct write_chain *chain_of(struct writes *writes, const struct write *write)
+static struct write_chain *chain_of(struct write_chains *writes, const struct write *write)
 {
     scoped_str key = chain_key(write->kind, write->ns, write->name);
     size_t len = strlen(key);
@@ -32,7 +32,7 @@ static struct write_chain *chain_of(struct writes *writes, const struct write *w
     return chain;
 }
 
-bool writes_is_busy(const struct writes *writes, const struct kind *kind, const char *ns,
+bool write_chains_is_busy(const struct write_chains *writes, const struct kind *kind, const char *ns,
                     const char *name)
 {
     scoped_str key = chain_key(kind, ns, name);
@@ -63,7 +63,7 @@ static void write_free(struct write *write)
 /* Takes the write out of its chain. The next one, if there is one, may go. */
 static void leave_chain(struct write *write)
 {
-    struct writes *writes = write->writes;
+    struct write_chains *writes = write->writes;
     struct write_chain *chain = write->chain;
     bool was_first = STAILQ_FIRST(&chain->writes) == write;
 
@@ -96,7 +96,7 @@ void write_end(struct write *write, const struct object *result, const struct er
 
 void write_end_soon(struct write *write, const struct object *result, const struct error *err)
 {
-    struct writes *writes = write->writes;
+    struct write_chains *writes = write->writes;
 
     leave_chain(write);
     write->step = STEP_ENDED;
@@ -109,7 +109,7 @@ void write_end_soon(struct write *write, const struct object *result, const stru
     loop_post(writes->options.loop, &writes->report);
 }
 
-static void report_ended(struct writes *writes)
+static void report_ended(struct write_chains *writes)
 {
     struct write *write;
 
@@ -122,7 +122,7 @@ static void report_ended(struct writes *writes)
 
 static void on_report(struct task *task)
 {
-    report_ended(container_of(task, struct writes, report));
+    report_ended(container_of(task, struct write_chains, report));
 }
 
 static void end_fenced(struct write *write)
@@ -133,7 +133,7 @@ static void end_fenced(struct write *write)
     write_end_soon(write, NULL, &err);
 }
 
-static struct write *write_new(struct writes *writes, struct cluster_call *call,
+static struct write *write_new(struct write_chains *writes, struct cluster_call *call,
                                enum write_verb verb, const struct kind *kind, const char *ns,
                                const char *name)
 {
@@ -154,7 +154,7 @@ static struct write *write_new(struct writes *writes, struct cluster_call *call,
 
 static void submit(struct write *write)
 {
-    struct writes *writes = write->writes;
+    struct write_chains *writes = write->writes;
     struct write_chain *chain = chain_of(writes, write);
     bool is_first = STAILQ_EMPTY(&chain->writes);
 
@@ -169,7 +169,7 @@ static void submit(struct write *write)
 }
 
 /* Completes generateName here, not on the server: an answer that is lost can then be looked up. */
-static struct object *named(struct writes *writes, struct object *draft)
+static struct object *named(struct write_chains *writes, struct object *draft)
 {
     static const char letters[] = "bcdfghjklmnpqrstvwxz2456789";
     struct meta meta = *draft->meta;
@@ -188,7 +188,7 @@ static struct object *named(struct writes *writes, struct object *draft)
     return object;
 }
 
-void writes_create(struct writes *writes, struct cluster_call *call, struct object *draft)
+void write_chains_create(struct write_chains *writes, struct cluster_call *call, struct object *draft)
 {
     struct object *object = named(writes, draft);
     struct write *write = write_new(writes, call, WRITE_CREATE, object->kind,
@@ -203,7 +203,7 @@ static char *uid_of(const struct object *object)
     return *object_uid(object) ? mem_strdup(object_uid(object)) : NULL;
 }
 
-static const struct object *known_version(struct writes *writes, const struct object *object)
+static const struct object *known_version(struct write_chains *writes, const struct object *object)
 {
     const struct object *known = cache_get(writes->options.cache, object->kind,
                                            object_namespace(object), object_name(object));
@@ -212,7 +212,7 @@ static const struct object *known_version(struct writes *writes, const struct ob
     return is_it && (!object->revision || known->revision == object->revision) ? known : NULL;
 }
 
-void writes_update(struct writes *writes, struct cluster_call *call, struct object *object)
+void write_chains_update(struct write_chains *writes, struct cluster_call *call, struct object *object)
 {
     struct write *write = write_new(writes, call, WRITE_UPDATE, object->kind,
                                     object_namespace(object), object_name(object));
@@ -239,7 +239,7 @@ void writes_update(struct writes *writes, struct cluster_call *call, struct obje
     write_end_soon(write, base, NULL);
 }
 
-void writes_update_status(struct writes *writes, struct cluster_call *call,
+void write_chains_update_status(struct write_chains *writes, struct cluster_call *call,
                           const struct object *object, struct blob *status)
 {
     struct write *write = write_new(writes, call, WRITE_STATUS, object->kind,
@@ -252,7 +252,7 @@ void writes_update_status(struct writes *writes, struct cluster_call *call,
     submit(write);
 }
 
-void writes_remove(struct writes *writes, struct cluster_call *call, const struct kind *kind,
+void write_chains_remove(struct write_chains *writes, struct cluster_call *call, const struct kind *kind,
                    const char *ns, const char *name, const struct cluster_removal *how)
 {
     struct write *write = write_new(writes, call, WRITE_REMOVE, kind, ns, name);
@@ -265,7 +265,7 @@ void writes_remove(struct writes *writes, struct cluster_call *call, const struc
 }
 
 /* Cancels every write that has not ended. */
-static void cancel_all(struct writes *writes)
+static void cancel_all(struct write_chains *writes)
 {
     struct write_chain *chain, *next;
 
@@ -282,48 +282,48 @@ static void cancel_all(struct writes *writes)
     }
 }
 
-void writes_fence(struct writes *writes, const char *why)
+void write_chains_fence(struct write_chains *writes, const char *why)
 {
     writes->fenced = why;
     cancel_all(writes);
 }
 
-void writes_unfence(struct writes *writes)
+void write_chains_unfence(struct write_chains *writes)
 {
     writes->fenced = NULL;
 }
 
-struct writes_stats writes_stats(const struct writes *writes)
+struct write_chains_stats write_chains_stats(const struct write_chains *writes)
 {
-    struct writes_stats stats = writes->stats;
+    struct write_chains_stats stats = writes->stats;
 
     stats.in_flight = writes->in_flight;
-    stats.window = writes->window.size;
+    stats.in_flight_limit = writes->in_flight_limit.size;
     return stats;
 }
 
-struct writes *writes_new(const struct writes_options *options)
+struct write_chains *write_chains_new(const struct write_chains_options *options)
 {
-    struct writes *writes = mem_alloc(sizeof *writes);
+    struct write_chains *writes = mem_alloc(sizeof *writes);
 
     writes->options = *options;
     TAILQ_INIT(&writes->turns);
     TAILQ_INIT(&writes->events);
     STAILQ_INIT(&writes->ended);
-    window_init(&writes->window, options->max_in_flight);
+    in_flight_limit_init(&writes->in_flight_limit, options->max_in_flight);
     writes->pump.run = write_queue_run;
     writes->report.run = on_report;
     return writes;
 }
 
-void writes_free(struct writes *writes)
+void write_chains_free(struct write_chains *writes)
 {
     if (!writes)
         return;
-    writes_fence(writes, "the process is stopping");
+    write_chains_fence(writes, "the process is stopping");
     report_ended(writes);
     loop_cancel(writes->options.loop, &writes->pump);
     loop_cancel(writes->options.loop, &writes->report);
-    closing_release(&writes->closing);
+    terminating_namespaces_release(&writes->terminating);
     mem_free(writes);
 }

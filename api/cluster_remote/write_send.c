@@ -16,7 +16,7 @@
 #include "api/cluster_remote/feed.h"
 #include "api/cluster_remote/internal.h"
 #include "api/cluster_remote/outcome.h"
-#include "api/cluster_remote/request.h"
+#include "api/cluster_remote/write_request.h"
 #include "base/log.h"
 
 enum {
@@ -40,7 +40,7 @@ static const struct object *known(struct write *write)
 
 static void start_request(struct write *write, enum write_step step)
 {
-    struct writes *writes = write->writes;
+    struct write_chains *writes = write->writes;
 
     write->step = step;
     write->sent_ns = now_ns(write);
@@ -63,7 +63,7 @@ void write_cancel(struct write *write)
 static void read_object(struct write *write)
 {
     write->writes->stats.reads++;
-    request_build_read(write);
+    write_request_build_read(write);
     start_request(write, STEP_READING);
 }
 
@@ -154,11 +154,11 @@ static void on_warning(struct remote_call *http, const char *text, size_t len)
 void write_send(struct write *write)
 {
     bool first_of_kind = write->verb == WRITE_CREATE && !write->writes->seen[write->kind->id];
-    const struct request_form form = {first_of_kind, write->writes->options.status_by_patch};
+    const struct write_request_form form = {first_of_kind, write->writes->options.status_by_patch};
     struct error err = {0};
 
     if (write->verb == WRITE_CREATE &&
-        closing_refuses(&write->writes->closing, write->ns, now_ns(write), &err)) {
+        terminating_namespaces_refuses(&write->writes->terminating, write->ns, now_ns(write), &err)) {
         write_end(write, NULL, &err);
         return;
     }
@@ -169,7 +169,7 @@ void write_send(struct write *write)
     }
     if (!write->began_ns)
         write->began_ns = now_ns(write);
-    request_build(write, &form);
+    write_request_build(write, &form);
     write->http.warning = first_of_kind ? on_warning : NULL;
     start_request(write, STEP_SENT);
 }
@@ -200,7 +200,7 @@ static struct object *with_sent_status(const struct write *write, struct object 
 /* Decodes the object in the answer and puts it into the cache. Owned; NULL when there is none. */
 static struct object *take_object(struct write *write)
 {
-    struct writes *writes = write->writes;
+    struct write_chains *writes = write->writes;
     scoped(json) json_t *doc = document_of(write);
     const char *kind = json_string_value(json_object_get(doc, "kind"));
     struct error err = {0};
@@ -291,7 +291,7 @@ static void act_on(struct write *write, enum outcome outcome, const struct error
         break;
     case OUTCOME_REFUSED:
         if (write->verb == WRITE_CREATE)
-            closing_note(&write->writes->closing, write->ns, now_ns(write), err);
+            terminating_namespaces_note(&write->writes->terminating, write->ns, now_ns(write), err);
         write_end(write, NULL, err);
         break;
     case OUTCOME_TRANSIENT:
@@ -323,7 +323,7 @@ static void remove_older(struct write *write, const struct object *found)
              kv_str("name", write->name), kv_str("uid", object_uid(found)));
     write->lost = false;
     write->clearing = true;
-    request_build_removal(write, object_uid(found));
+    write_request_build_removal(write, object_uid(found));
     start_request(write, STEP_REMOVING);
 }
 
@@ -403,7 +403,7 @@ static void on_answer(struct remote_call *http)
     bool busy = http->status == 429 || http->status == 503 || http->status == 504;
     struct error err = {0};
 
-    window_answered(&write->writes->window, busy, took_ms);
+    in_flight_limit_answered(&write->writes->in_flight_limit, busy, took_ms);
     write_queue_answered(write);
     if (write->step == STEP_READING)
         on_read(write);

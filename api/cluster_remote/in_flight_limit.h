@@ -7,20 +7,20 @@
 #include <stdint.h>
 
 enum {
-    WINDOW_FIRST = 16,
-    WINDOW_LEAST = 4,
-    WINDOW_GROWS_AFTER = 32, /* number of good answers after which the window grows */
-    WINDOW_SAMPLES = 64,
-    WINDOW_SLOW_MS =
+    IN_FLIGHT_FIRST = 16,
+    IN_FLIGHT_LEAST = 4,
+    IN_FLIGHT_GROWS_AFTER = 32, /* number of good answers after which the limit grows */
+    IN_FLIGHT_SAMPLES = 64,
+    IN_FLIGHT_SLOW_MS =
         2000, /* a server is overloaded when more than 5 % of its answers take longer */
 };
 
-struct window {
+struct in_flight_limit {
     unsigned size, most;
     unsigned good;          /* good answers since the size last changed */
-    unsigned slow, samples; /* slow answers among the samples since the last look */
+    unsigned slow, samples; /* slow answers among the samples since the last decision */
 };
 
-void window_init(struct window *window, unsigned most);
+void in_flight_limit_init(struct in_flight_limit *limit, unsigned most);
 /** Counts an answer. `busy` means that the server has said that it is overloaded. */
-void window_answered(struct window *window, bool busy, int64_t took_ms);
+void in_flight_limit_answered(struct in_flight_limit *limit, bool busy, int64_t took_ms);

@@ -3,7 +3,7 @@
  * Writes to a remote cluster: they wait for their turn, are sent, and end with the outcome that
  * their controller hears.
  *
- *   writes_create … ─► chain of the object ─► queue of the root ─► sent ─┬─► done
+ *   write_chains_create … ─► chain of the object ─► queue of the root ─► sent ─┬─► done
  *                             ▲                      ▲                   │
  *                             │                      └── paused ◄────────┤ nothing happened
  *                             └── next write of the object               └─► read, then judged
@@ -21,7 +21,7 @@
 
 enum { WRITES_ROOT_TURN = 8, WRITES_TRY_FOR_MS = 60000 };
 
-struct writes_options {
+struct write_chains_options {
     struct loop *loop;
     struct remote *remote;
     struct cache *cache;
@@ -33,33 +33,33 @@ struct writes_options {
 };
 
 /* Counts since the queue was made. */
-struct writes_stats {
+struct write_chains_stats {
     uint64_t sent, reads, retries; /* numbers of requests, of reads, of repeated requests */
-    unsigned in_flight, window;
+    unsigned in_flight, in_flight_limit;
     size_t waiting; /* writes that have not ended */
 };
 
 /** Borrows what the options name. A new queue is open. */
-struct writes *writes_new(const struct writes_options *options);
+struct write_chains *write_chains_new(const struct write_chains_options *options);
 /** Cancels all writes, reports them as UNAVAILABLE, and frees the queue. NULL is ignored. */
-void writes_free(struct writes *writes);
+void write_chains_free(struct write_chains *writes);
 
 /* The functions of struct cluster_ops (api/cluster.h), which says what they consume. */
-void writes_create(struct writes *writes, struct cluster_call *call, struct object *draft);
-void writes_update(struct writes *writes, struct cluster_call *call, struct object *object);
-void writes_update_status(struct writes *writes, struct cluster_call *call,
+void write_chains_create(struct write_chains *writes, struct cluster_call *call, struct object *draft);
+void write_chains_update(struct write_chains *writes, struct cluster_call *call, struct object *object);
+void write_chains_update_status(struct write_chains *writes, struct cluster_call *call,
                           const struct object *object, struct blob *status);
-void writes_remove(struct writes *writes, struct cluster_call *call, const struct kind *kind,
+void write_chains_remove(struct write_chains *writes, struct cluster_call *call, const struct kind *kind,
                    const char *ns, const char *name, const struct cluster_removal *how);
 
 /** Returns whether a write to this object has not ended. */
-bool writes_is_busy(const struct writes *writes, const struct kind *kind, const char *ns,
+bool write_chains_is_busy(const struct write_chains *writes, const struct kind *kind, const char *ns,
                     const char *name);
 
-/** Cancels all writes, and lets none leave until writes_unfence. Cancelled writes, and those that
+/** Cancels all writes, and lets none leave until write_chains_unfence. Cancelled writes, and those that
  * are asked for meanwhile, end as UNAVAILABLE with the text `why`, which is borrowed until then.
  * Whether they have taken effect is unknown. */
-void writes_fence(struct writes *writes, const char *why);
-void writes_unfence(struct writes *writes);
+void write_chains_fence(struct write_chains *writes, const char *why);
+void write_chains_unfence(struct write_chains *writes);
 
-struct writes_stats writes_stats(const struct writes *writes);
+struct write_chains_stats write_chains_stats(const struct write_chains *writes);

@@ -8,14 +8,14 @@
 
 enum { REQUEST_LIMIT_MS = 30000 };
 
-struct request_form {
+struct write_request_form {
     bool strict;          /* the server shall warn of fields that it drops */
     bool status_by_patch; /* a status is sent as a JSON patch, not as a PUT without the spec */
 };
 
 /** Fills method, target and body of write->http. */
-void request_build(struct write *write, const struct request_form *form);
+void write_request_build(struct write *write, const struct write_request_form *form);
 /** Fills in a read of the object. */
-void request_build_read(struct write *write);
+void write_request_build_read(struct write *write);
 /** Fills in the removal of an object of this name with this uid. */
-void request_build_removal(struct write *write, const char *uid);
+void write_request_build_removal(struct write *write, const char *uid);

@@ -25,7 +25,7 @@ static void cancel(struct web_stream *stream)
 static const struct web_stream_ops ops = {.cancel = cancel};
 
 void child_response_init(struct child_response *answer, struct web_server *server,
-                       struct api_response *response)
+                         struct api_response *response)
 {
     answer->stream = (struct web_stream){&ops, server, response};
     answer->child.done = on_done;

@@ -16,7 +16,7 @@ struct child_response {
 };
 
 void child_response_init(struct child_response *answer, struct web_server *server,
-                       struct api_response *response);
+                         struct api_response *response);
 /** Starts the child. Returns the response under way; a refusal when too many children wait. */
 void *child_response_start(struct child_response *answer);
 /** Refuses the request instead of starting the child, and frees the caller's struct. */

@@ -7,8 +7,8 @@
 
 #include "api/types/text/doc.h"
 #include "base/mem.h"
-#include "web/child_response.h"
 #include "web/allowed_requests.h"
+#include "web/child_response.h"
 #include "web/topic/topic.h"
 
 static const char columns_type[] = "application/vnd.jobflow.columns";
@@ -56,8 +56,9 @@ static void write_answer(struct child_response *to)
     }
 }
 
-static struct flow_command *flow_command_new(struct web_server *server, struct api_response *response,
-                               const char *ns, size_t ns_len, const char *name)
+static struct flow_command *flow_command_new(struct web_server *server,
+                                             struct api_response *response, const char *ns,
+                                             size_t ns_len, const char *name)
 {
     struct flow_command *command = mem_alloc(sizeof *command);
 
@@ -83,7 +84,8 @@ static void write_graph(const struct flow_command *command, const struct buf *te
 }
 
 /* Passes on what the child has printed, which may be megabytes. */
-static void write_as_printed(const struct flow_command *command, const struct buf *printed, struct buf *out)
+static void write_as_printed(const struct flow_command *command, const struct buf *printed,
+                             struct buf *out)
 {
     buf_add(out, printed->len ? printed->data : "", printed->len);
 }
@@ -198,7 +200,8 @@ static void write_step(json_t *steps, const json_t *step)
     json_array_append_new(steps, told);
 }
 
-static void write_explained(const struct flow_command *command, const struct buf *text, struct buf *out)
+static void write_explained(const struct flow_command *command, const struct buf *text,
+                            struct buf *out)
 {
     scoped(json) json_t *printed = document_of(text);
     const json_t *several = json_object_get(printed, "steps");
@@ -300,8 +303,8 @@ void *web_foresee(struct web_server *server, const struct web_request *request,
     command->write = write_text;
     command->steps[0] = mem_strdup(steps);
     memcpy(command->answer.child.arguments,
-           ((const char *[]){"rerun", command->operand, from ? "--from" : "--only", command->steps[0],
-                             "--dry-run", "--namespace", command->ns}),
+           ((const char *[]){"rerun", command->operand, from ? "--from" : "--only",
+                             command->steps[0], "--dry-run", "--namespace", command->ns}),
            7 * sizeof(char *));
     return child_response_start(&command->answer);
 }

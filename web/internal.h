@@ -83,16 +83,16 @@ struct web_request {
 enum { RESPONSE_HEADERS_MAX = 6 };
 struct web_response {
     int status;
-    const char *media_type;                  /* NULL: JSON; copied */
-    struct buf body;                         /* taken over */
+    const char *media_type;                    /* NULL: JSON; copied */
+    struct buf body;                           /* taken over */
     const char *headers[RESPONSE_HEADERS_MAX]; /* "Name: value"; copied */
 };
 /** Sends the answer in the next turn. Data answers must not be kept: unless a header says
  * otherwise, the response has Cache-Control: no-store. */
 void *web_respond(struct web_server *server, struct api_response *response,
-                 struct web_response *answer);
+                  struct web_response *answer);
 void *web_respond_error(struct web_server *server, struct api_response *response,
-                       const struct error *err);
+                        const struct error *err);
 /** Refuses a request with this error and sentence. */
 void *web_refuse(struct web_server *server, struct api_response *response, enum error_code code,
                  const char *why);
@@ -130,7 +130,7 @@ void *web_forward(struct web_server *server, const struct web_request *request,
 
 /* whoami.c: /ui/v1/me */
 void *web_whoami(struct web_server *server, const struct web_request *request,
-             struct api_response *response);
+                 struct api_response *response);
 
 /* stream.c: /ui/v1/stream */
 void *web_stream(struct web_server *server, const struct web_request *request,

@@ -26,8 +26,8 @@ void *web_shell(struct web_server *server, const struct web_request *request,
         mem_printf("\"%s-%s\"", assets_digest(server->assets), signins_id(server->signins));
     scoped_str etag = mem_printf("ETag: %s", tag);
     struct web_response answer = {.status = 200,
-                                .media_type = "text/html; charset=utf-8",
-                                .headers = {"Cache-Control: no-cache", etag}};
+                                  .media_type = "text/html; charset=utf-8",
+                                  .headers = {"Cache-Control: no-cache", etag}};
 
     if (!is_read(request->http->method))
         return web_refuse_method(server, response);
@@ -47,9 +47,9 @@ void *web_asset(struct web_server *server, const struct web_request *request,
     const struct asset *asset = ours ? assets_find(server->assets, target->segments[3]) : NULL;
     bool gzip = gzip_is_accepted(request->http->accept_encoding);
     struct web_response answer = {.status = 200,
-                                .headers = {"Cache-Control: public, max-age=31536000, immutable",
-                                            "Vary: Accept-Encoding",
-                                            gzip ? "Content-Encoding: gzip" : NULL}};
+                                  .headers = {"Cache-Control: public, max-age=31536000, immutable",
+                                              "Vary: Accept-Encoding",
+                                              gzip ? "Content-Encoding: gzip" : NULL}};
 
     if (!is_read(request->http->method))
         return web_refuse_method(server, response);

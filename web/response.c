@@ -91,7 +91,7 @@ static void cancel(struct web_stream *stream)
 static const struct web_stream_ops ops = {.cancel = cancel};
 
 void *web_respond(struct web_server *server, struct api_response *response,
-                 struct web_response *content)
+                  struct web_response *content)
 {
     struct answer *answer = mem_alloc(sizeof *answer);
 
@@ -108,7 +108,7 @@ void *web_respond(struct web_server *server, struct api_response *response,
 }
 
 void *web_respond_error(struct web_server *server, struct api_response *response,
-                       const struct error *err)
+                        const struct error *err)
 {
     char retry[RETRY_BYTES];
     struct web_response answer = error_answer(err, retry);

@@ -121,7 +121,7 @@ static bool is_namespace(const char *text)
 }
 
 void *web_whoami(struct web_server *server, const struct web_request *request,
-             struct api_response *response)
+                 struct api_response *response)
 {
     const char *given = request_query(&request->target, "namespace");
     struct upstream *upstream = server->options.upstream;

@@ -304,12 +304,12 @@ struct cluster *cluster_remote_new(struct loop *loop, const struct cluster_remot
     remote->tell.run = tell;
     remote->cache = cache_new(loop, &cache_ops, remote);
     writes = (struct write_chains_options){.loop = loop,
-                                     .remote = options->calls,
-                                     .cache = remote->cache,
-                                     .max_in_flight = options->max_in_flight,
-                                     .status_by_patch = options->status_by_patch,
-                                     .covers = covers,
-                                     .ctx = remote};
+                                           .remote = options->calls,
+                                           .cache = remote->cache,
+                                           .max_in_flight = options->max_in_flight,
+                                           .status_by_patch = options->status_by_patch,
+                                           .covers = covers,
+                                           .ctx = remote};
     remote->writes = write_chains_new(&writes);
     cluster_remote_fence(&remote->cluster, "this process does not lead yet");
     for (row = options->kinds; row->kind; row++)

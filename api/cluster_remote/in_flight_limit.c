@@ -8,7 +8,8 @@ enum { SLOW_PERCENT = 5 };
 
 void in_flight_limit_init(struct in_flight_limit *limit, unsigned most)
 {
-    *limit = (struct in_flight_limit){.size = IN_FLIGHT_FIRST < most ? IN_FLIGHT_FIRST : most, .most = most};
+    *limit = (struct in_flight_limit){.size = IN_FLIGHT_FIRST < most ? IN_FLIGHT_FIRST : most,
+                                      .most = most};
 }
 
 static void halve(struct in_flight_limit *limit)

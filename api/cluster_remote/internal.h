@@ -3,8 +3,8 @@
  * The parts of the write pipeline: writes.c takes and ends writes, write_queue.c decides which is
  * sent next, write_answer.c sends them and interprets the answers.
  */
-#include "api/cluster_remote/terminating_namespaces.h"
 #include "api/cluster_remote/in_flight_limit.h"
+#include "api/cluster_remote/terminating_namespaces.h"
 #include "api/cluster_remote/write_chains.h"
 #include "base/collections/hash.h"
 

@@ -17,7 +17,8 @@ struct terminating_namespace {
     char ns[];
 };
 
-static struct terminating_namespace *find(const struct terminating_namespaces *terminating, const char *ns)
+static struct terminating_namespace *find(const struct terminating_namespaces *terminating,
+                                          const char *ns)
 {
     struct terminating_namespace *entry;
 
@@ -25,7 +26,8 @@ static struct terminating_namespace *find(const struct terminating_namespaces *t
     return entry;
 }
 
-void terminating_namespaces_note(struct terminating_namespaces *terminating, const char *ns, int64_t now_ns, const struct error *err)
+void terminating_namespaces_note(struct terminating_namespaces *terminating, const char *ns,
+                                 int64_t now_ns, const struct error *err)
 {
     struct terminating_namespace *entry;
     size_t len = strlen(ns);
@@ -43,7 +45,8 @@ void terminating_namespaces_note(struct terminating_namespaces *terminating, con
     entry->err = *err;
 }
 
-bool terminating_namespaces_refuses(struct terminating_namespaces *terminating, const char *ns, int64_t now_ns, struct error *out)
+bool terminating_namespaces_refuses(struct terminating_namespaces *terminating, const char *ns,
+                                    int64_t now_ns, struct error *out)
 {
     struct terminating_namespace *entry = find(terminating, ns);
 

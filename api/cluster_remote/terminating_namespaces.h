@@ -14,8 +14,10 @@ struct terminating_namespaces {
 };
 
 /** Notes a refusal (`err` of a create), if it says that the namespace is being removed. */
-void terminating_namespaces_note(struct terminating_namespaces *terminating, const char *ns, int64_t now_ns, const struct error *err);
+void terminating_namespaces_note(struct terminating_namespaces *terminating, const char *ns,
+                                 int64_t now_ns, const struct error *err);
 /** Returns whether a create in the namespace would be refused as it was before, and fills in the
  * error of that time. */
-bool terminating_namespaces_refuses(struct terminating_namespaces *terminating, const char *ns, int64_t now_ns, struct error *out);
+bool terminating_namespaces_refuses(struct terminating_namespaces *terminating, const char *ns,
+                                    int64_t now_ns, struct error *out);
 void terminating_namespaces_release(struct terminating_namespaces *terminating);

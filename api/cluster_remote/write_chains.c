@@ -32,8 +32,8 @@ static struct write_chain *chain_of(struct write_chains *writes, const struct wr
     return chain;
 }
 
-bool write_chains_is_busy(const struct write_chains *writes, const struct kind *kind, const char *ns,
-                    const char *name)
+bool write_chains_is_busy(const struct write_chains *writes, const struct kind *kind,
+                          const char *ns, const char *name)
 {
     scoped_str key = chain_key(kind, ns, name);
     struct write_chain *chain;
@@ -188,7 +188,8 @@ static struct object *named(struct write_chains *writes, struct object *draft)
     return object;
 }
 
-void write_chains_create(struct write_chains *writes, struct cluster_call *call, struct object *draft)
+void write_chains_create(struct write_chains *writes, struct cluster_call *call,
+                         struct object *draft)
 {
     struct object *object = named(writes, draft);
     struct write *write = write_new(writes, call, WRITE_CREATE, object->kind,
@@ -212,7 +213,8 @@ static const struct object *known_version(struct write_chains *writes, const str
     return is_it && (!object->revision || known->revision == object->revision) ? known : NULL;
 }
 
-void write_chains_update(struct write_chains *writes, struct cluster_call *call, struct object *object)
+void write_chains_update(struct write_chains *writes, struct cluster_call *call,
+                         struct object *object)
 {
     struct write *write = write_new(writes, call, WRITE_UPDATE, object->kind,
                                     object_namespace(object), object_name(object));
@@ -240,7 +242,7 @@ void write_chains_update(struct write_chains *writes, struct cluster_call *call,
 }
 
 void write_chains_update_status(struct write_chains *writes, struct cluster_call *call,
-                          const struct object *object, struct blob *status)
+                                const struct object *object, struct blob *status)
 {
     struct write *write = write_new(writes, call, WRITE_STATUS, object->kind,
                                     object_namespace(object), object_name(object));
@@ -252,8 +254,9 @@ void write_chains_update_status(struct write_chains *writes, struct cluster_call
     submit(write);
 }
 
-void write_chains_remove(struct write_chains *writes, struct cluster_call *call, const struct kind *kind,
-                   const char *ns, const char *name, const struct cluster_removal *how)
+void write_chains_remove(struct write_chains *writes, struct cluster_call *call,
+                         const struct kind *kind, const char *ns, const char *name,
+                         const struct cluster_removal *how)
 {
     struct write *write = write_new(writes, call, WRITE_REMOVE, kind, ns, name);
 

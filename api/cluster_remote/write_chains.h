@@ -45,16 +45,19 @@ struct write_chains *write_chains_new(const struct write_chains_options *options
 void write_chains_free(struct write_chains *writes);
 
 /* The functions of struct cluster_ops (api/cluster.h), which says what they consume. */
-void write_chains_create(struct write_chains *writes, struct cluster_call *call, struct object *draft);
-void write_chains_update(struct write_chains *writes, struct cluster_call *call, struct object *object);
+void write_chains_create(struct write_chains *writes, struct cluster_call *call,
+                         struct object *draft);
+void write_chains_update(struct write_chains *writes, struct cluster_call *call,
+                         struct object *object);
 void write_chains_update_status(struct write_chains *writes, struct cluster_call *call,
-                          const struct object *object, struct blob *status);
-void write_chains_remove(struct write_chains *writes, struct cluster_call *call, const struct kind *kind,
-                   const char *ns, const char *name, const struct cluster_removal *how);
+                                const struct object *object, struct blob *status);
+void write_chains_remove(struct write_chains *writes, struct cluster_call *call,
+                         const struct kind *kind, const char *ns, const char *name,
+                         const struct cluster_removal *how);
 
 /** Returns whether a write to this object has not ended. */
-bool write_chains_is_busy(const struct write_chains *writes, const struct kind *kind, const char *ns,
-                    const char *name);
+bool write_chains_is_busy(const struct write_chains *writes, const struct kind *kind,
+                          const char *ns, const char *name);
 
 /** Cancels all writes, and lets none leave until write_chains_unfence. Cancelled writes, and those that
  * are asked for meanwhile, end as UNAVAILABLE with the text `why`, which is borrowed until then.

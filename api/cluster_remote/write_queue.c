@@ -145,7 +145,8 @@ void write_queue_run(struct task *task)
     struct write_chains *writes = container_of(task, struct write_chains, pump);
     struct write *write;
 
-    while (!writes->fenced && writes->in_flight < writes->in_flight_limit.size && (write = next(writes))) {
+    while (!writes->fenced && writes->in_flight < writes->in_flight_limit.size &&
+           (write = next(writes))) {
         write_queue_remove(write);
         write_send(write);
     }

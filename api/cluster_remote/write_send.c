@@ -158,7 +158,8 @@ void write_send(struct write *write)
     struct error err = {0};
 
     if (write->verb == WRITE_CREATE &&
-        terminating_namespaces_refuses(&write->writes->terminating, write->ns, now_ns(write), &err)) {
+        terminating_namespaces_refuses(&write->writes->terminating, write->ns, now_ns(write),
+                                       &err)) {
         write_end(write, NULL, &err);
         return;
     }

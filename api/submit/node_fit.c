@@ -53,7 +53,7 @@ static quantity_nano requested(const json_t *task, const char *resource)
 }
 
 void submit_node_fit_check(const struct submit_node_fit *fit, const json_t *tasks, const char *path,
-                       struct submit_problems *problems)
+                           struct submit_problems *problems)
 {
     for (size_t r = 0; r < NODE_FIT_RESOURCES; r++)
         for (size_t t = 0; fit->known[r] && t < json_array_size(tasks); t++)

@@ -18,8 +18,8 @@
 #include "base/mem.h"
 #include "view/flow_line.h"
 #include "web/child/child.h"
-#include "web/topic/step_table.h"
 #include "web/topic/internal.h"
+#include "web/topic/step_table.h"
 #include "web/upstream/upstream.h"
 
 enum {

@@ -21,6 +21,7 @@ assertion: a test that hangs does not say where to look, so it counts as a survi
 
 The copy is in build/mutants. Results are kept in build/mutants/results, one line a row.
 """
+import argparse
 import hashlib
 import os
 import re
@@ -224,16 +225,26 @@ def report(rows, results):
     return 1 if bad else 0
 
 
+def parse(arguments):
+    parser = argparse.ArgumentParser(description=__doc__, usage=argparse.SUPPRESS, add_help=False, allow_abbrev=False,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("-h", "--help", action="help", help=argparse.SUPPRESS)
+    for name in ("--fresh", "--named", "--check"):
+        parser.add_argument(name, action="store_true", help=argparse.SUPPRESS)
+    parser.add_argument("--only", default="", help=argparse.SUPPRESS)
+    return parser.parse_args(arguments)
+
+
 def main(arguments):
+    options = parse(arguments)
     rows = read_table()
-    named_only = "--named" in arguments
-    only = arguments[arguments.index("--only") + 1] if "--only" in arguments else ""
-    chosen = [row for row in rows if only in row.title or only in row.file]
+    named_only = options.named
+    chosen = [row for row in rows if options.only in row.title or options.only in row.file]
     misfits = check(rows)
-    if misfits or "--check" in arguments:
+    if misfits or options.check:
         return misfits
     os.makedirs(COPY, exist_ok=True)
-    if "--fresh" in arguments and os.path.exists(RESULTS):
+    if options.fresh and os.path.exists(RESULTS):
         os.remove(RESULTS)
     copy_sources()
     configured = run("cmake", "--preset", "dev")
